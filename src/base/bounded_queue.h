@@ -1,0 +1,96 @@
+// The one queue between threads: bounded, many producers, one or more consumers, with a front lane
+// for what must not wait (the kill switch). A full queue refuses; it never grows and never blocks a
+// producer.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <iterator>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace interlock {
+
+template <class T>
+class BoundedQueue {
+public:
+    // The front lane has its own bound, so a full queue cannot keep an urgent item out.
+    BoundedQueue(std::size_t capacity, std::size_t front_capacity)
+        : capacity_(capacity), front_capacity_(front_capacity) {}
+
+    // False when full or closed; `item` is then untouched.
+    bool push(T&& item) { return push_to(items_, capacity_, std::move(item)); }
+    bool push_front_lane(T&& item) { return push_to(front_, front_capacity_, std::move(item)); }
+
+    // Waits until something is there, the queue is closed, or `wait` has passed. Takes up to `max`
+    // items, front lane first.
+    std::vector<T> pop(std::size_t max, std::chrono::microseconds wait) {
+        std::unique_lock lock(mutex_);
+        if (items_.empty() && front_.empty() && !closed_ && wait.count() > 0) {
+            ++waiting_;
+            ready_.wait_for(lock, wait, [this] {
+                return !items_.empty() || !front_.empty() || closed_;
+            });
+            --waiting_;
+        }
+        std::vector<T> taken;
+        take(front_, max, taken);
+        take(items_, max, taken);
+        return taken;
+    }
+
+    // After close() pushes fail; what is inside can still be popped.
+    void close() {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+        ready_.notify_all();
+    }
+
+    bool is_closed() const {
+        const std::lock_guard lock(mutex_);
+        return closed_;
+    }
+
+    std::size_t size() const {
+        const std::lock_guard lock(mutex_);
+        return items_.size() + front_.size();
+    }
+
+private:
+    bool push_to(std::deque<T>& lane, std::size_t capacity, T&& item) {
+        bool wake = false;
+        {
+            const std::lock_guard lock(mutex_);
+            if (closed_ || lane.size() >= capacity) {
+                return false;
+            }
+            lane.push_back(std::move(item));
+            wake = waiting_ > 0;  // A busy consumer will look by itself: no system call for it.
+        }
+        if (wake) {
+            ready_.notify_one();
+        }
+        return true;
+    }
+
+    static void take(std::deque<T>& lane, std::size_t max, std::vector<T>& out) {
+        while (!lane.empty() && out.size() < max) {
+            out.push_back(std::move(lane.front()));
+            lane.pop_front();
+        }
+    }
+
+    const std::size_t capacity_;
+    const std::size_t front_capacity_;
+    mutable std::mutex mutex_;
+    std::condition_variable ready_;
+    std::deque<T> front_;
+    std::deque<T> items_;
+    std::size_t waiting_ = 0;
+    bool closed_ = false;
+};
+
+}  // namespace interlock

@@ -1,0 +1,98 @@
+// A JSON value that keeps the text of its numbers, so that a decimal is never a binary float.
+//
+// The parser refuses what could be read two ways: duplicate keys, nesting deeper than 32, invalid
+// UTF-8, lone surrogates, anything after the document, NaN and friends. Objects keep the order in
+// which they were written; canonical_json() in base/canonical_json.h sorts.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace interlock {
+
+inline constexpr std::size_t kJsonDepthMax = 32;
+
+class Json {
+public:
+    using Member = std::pair<std::string, Json>;
+    using Array = std::vector<Json>;
+    using Object = std::vector<Member>;
+
+    Json() = default;  // null
+    Json(std::nullptr_t) {}
+    Json(bool value) : value_(value) {}
+    Json(int value) : value_(Number{std::to_string(value)}) {}
+    Json(std::int64_t value) : value_(Number{std::to_string(value)}) {}
+    Json(std::uint64_t value) : value_(Number{std::to_string(value)}) {}
+    Json(const char* text) : value_(std::string(text)) {}
+    Json(std::string_view text) : value_(std::string(text)) {}
+    Json(std::string text) : value_(std::move(text)) {}
+    Json(Array items) : value_(std::move(items)) {}
+
+    // A number from its text; CHECKs that the text is a JSON number.
+    static Json number(std::string text);
+    static Json array(std::initializer_list<Json> items = {}) { return Json(Array(items)); }
+    static Json object(std::initializer_list<Member> members = {});
+
+    bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
+    bool is_bool() const { return std::holds_alternative<bool>(value_); }
+    bool is_number() const { return std::holds_alternative<Number>(value_); }
+    bool is_string() const { return std::holds_alternative<std::string>(value_); }
+    bool is_array() const { return std::holds_alternative<Array>(value_); }
+    bool is_object() const { return std::holds_alternative<Object>(value_); }
+    std::string_view type_word() const;  // "null", "boolean", "number", ...
+
+    // These CHECK the type; ask first, or read through FieldReader.
+    bool as_bool() const;
+    const std::string& number_text() const;
+    const std::string& as_string() const;
+    const Array& items() const;
+    Array& items();
+    const Object& members() const;
+    Object& members();
+
+    // The number as a 64-bit integer; nothing when it is not one or does not fit. "1.0" and "1e3"
+    // are not integers here.
+    std::optional<std::int64_t> as_int64() const;
+
+    // Member of an object by key; null pointer when absent or when this is no object.
+    const Json* find(std::string_view key) const;
+    Json* find(std::string_view key);
+    // Sets or replaces a member (object only).
+    Json& set(std::string key, Json value);
+    void push(Json value);  // Array only.
+
+    friend bool operator==(const Json&, const Json&) = default;
+
+private:
+    struct Number {
+        std::string text;
+        friend bool operator==(const Number&, const Number&) = default;
+    };
+    struct ObjectBox {};
+    std::variant<std::monostate, bool, Number, std::string, Array, Object> value_;
+};
+
+// Parses exactly one document. The error names the byte offset and what was wrong.
+Result<Json> parse_json(std::string_view text);
+
+// Compact text in the order the value holds. Escapes only what JSON demands.
+std::string to_text(const Json& json);
+// Two-space indented, for people.
+std::string to_pretty_text(const Json& json);
+
+// Appends `text` as a JSON string literal with quotes.
+void append_json_string(std::string& out, std::string_view text);
+
+// True for well-formed UTF-8 (no overlongs, no surrogates).
+bool is_valid_utf8(std::string_view text);
+
+}  // namespace interlock

@@ -1,0 +1,61 @@
+// Structured log lines, for people or as JSON, with redaction built in.
+//
+// A line is an event word and fields: log_info("server_ready", {{"address", address}}). Values of
+// fields whose name speaks of a secret are replaced; anything that looks like one of our own
+// credentials (ilk_…, ilo_…, ils_…, ilc_…) is masked wherever it stands, also inside other text.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json.h"
+
+namespace interlock {
+
+enum class LogLevel { debug, info, warn, error };
+enum class LogFormat { human, json };
+
+struct LogConfig {
+    LogLevel level = LogLevel::info;
+    LogFormat format = LogFormat::human;
+};
+
+// Once, before threads start. Lines go to standard error.
+void configure_log(const LogConfig& config);
+
+using LogField = std::pair<std::string_view, Json>;
+using LogFields = std::initializer_list<LogField>;
+
+void log(LogLevel level, std::string_view event, LogFields fields = {});
+inline void log_debug(std::string_view event, LogFields fields = {}) {
+    log(LogLevel::debug, event, fields);
+}
+inline void log_info(std::string_view event, LogFields fields = {}) {
+    log(LogLevel::info, event, fields);
+}
+inline void log_warn(std::string_view event, LogFields fields = {}) {
+    log(LogLevel::warn, event, fields);
+}
+inline void log_error(std::string_view event, LogFields fields = {}) {
+    log(LogLevel::error, event, fields);
+}
+
+// Masks our own credentials inside `text` and is what every line passes through.
+std::string redact(std::string_view text);
+// True for names such as "password", "access_key", "Authorization".
+bool is_secret_name(std::string_view name);
+// Redacts a document deeply: values of secret names, and credentials inside strings.
+Json redact(const Json& json);
+
+// The line as it would be written, without a trailing newline; for tests.
+struct LogLine {
+    LogLevel level;
+    std::string_view event;
+    LogFields fields;
+    std::string_view at;  // RFC 3339
+};
+std::string format_log_line(const LogLine& line, LogFormat format);
+
+}  // namespace interlock

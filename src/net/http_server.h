@@ -1,0 +1,67 @@
+// The HTTP/1.1 server: listens on TCP (optionally with TLS) and on the operator's Unix socket,
+// parses requests within named bounds and hands them to one handler.
+//
+// Network threads only parse and write bytes. Every bound below has a tested behaviour: too large a
+// header is 431, too large a body 413, a slow request 408, too many connections a 503 and a close.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "net/http_message.h"
+
+namespace interlock {
+
+struct HttpLimits {
+    std::size_t header_bytes_max = 16 * 1024;
+    std::size_t body_bytes_max = 1024 * 1024;
+    std::size_t connections_max = 4096;
+    std::size_t stream_unsent_bytes_max = 1024 * 1024;
+    // From the first byte of a request to its last (slow loris); also the TLS handshake.
+    std::chrono::milliseconds request_read_timeout{15'000};
+    std::chrono::milliseconds keep_alive_timeout{75'000};
+    std::chrono::milliseconds write_timeout{15'000};
+};
+
+struct TlsFiles {
+    std::string certificate_chain_path;  // PEM
+    std::string private_key_path;        // PEM
+};
+
+struct HttpServerConfig {
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 0;  // 0: any free one; HttpServer::port() tells.
+    std::string unix_socket_path;  // Empty: none. Created with mode 0600.
+    std::optional<TlsFiles> tls;
+    int threads = 1;
+    HttpLimits limits;
+};
+
+class HttpServer {
+public:
+    // Binds and starts listening, but accepts only after start().
+    static Result<std::unique_ptr<HttpServer>> open(HttpServerConfig config, HttpHandler handler);
+    virtual ~HttpServer() = default;
+
+    virtual void start() = 0;
+    virtual std::uint16_t port() const = 0;
+
+    // Stops accepting, closes idle connections, lets requests already being handled send their
+    // answer, and returns when they have or after `grace`. Streams are closed at once.
+    virtual void stop(std::chrono::milliseconds grace) = 0;
+
+    struct Counters {
+        std::uint64_t accepted = 0;
+        std::uint64_t refused = 0;  // Over connections_max.
+        std::uint64_t open = 0;
+        std::uint64_t requests = 0;
+        std::uint64_t bad_requests = 0;  // Answered by the server itself (400, 408, 413, 431).
+    };
+    virtual Counters counters() const = 0;
+};
+
+}  // namespace interlock
