@@ -1,0 +1,30 @@
+// Where effects leave the plane. Until a venue exists this is the recording sink, a process of its
+// own keyed by effect id; a venue adapter keeps the same promises.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "ports/ledger_store.h"
+
+namespace interlock {
+
+struct EffectReceipt {
+    std::string receipt;  // The sink's own proof, free text.
+};
+
+class EffectSink {
+public:
+    virtual ~EffectSink() = default;
+
+    // Runs the effect now. An Error means *unknown* unless it says `effect_refused`: the effect
+    // may have happened (I4). Blocking; called from outbox threads, one call at a time per sink.
+    virtual Result<EffectReceipt> perform(const OutboxItem& effect) = 0;
+
+    // What became of an effect: a receipt, nothing (it never arrived and never will, because the sink
+    // refuses ids it was asked about before it saw them), or an Error when that cannot be told now.
+    virtual Result<std::optional<EffectReceipt>> find(const EffectId& effect_id) = 0;
+};
+
+}  // namespace interlock

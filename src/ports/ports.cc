@@ -1,0 +1,7 @@
+// Includes each port once, so that each compiles alone.
+#include "ports/clock.h"
+#include "ports/effect_sink.h"
+#include "ports/head_mirror.h"
+#include "ports/id_source.h"
+#include "ports/kill_flag.h"
+#include "ports/ledger_store.h"
