@@ -1,0 +1,41 @@
+// Who may do what, as one pure function over one kind of rule. Every operation carries an Access; the
+// HTTP and MCP faces ask here and nowhere else, and a test walks all operations × all principals.
+#pragma once
+
+#include <optional>
+
+#include "contracts/principal/principal.h"
+
+namespace interlock {
+
+struct Access {
+    enum class Place {
+        host,    // No tenant in the path.
+        tenant,  // `{tenant_id}`: the caller must belong to it (the operator may name any).
+    };
+    Place place = Place::tenant;
+    bool anyone = false;  // No credential needed (health, login).
+    bool host_operator = false;
+    bool human = false;
+    std::optional<Scope> agent;      // An access key with this scope, or
+    bool agent_with_any_scope = false;  // any valid access key.
+    // Operations on `_system` (global switch, host audit): operator, and humans who belong to it.
+    bool system_tenant = false;
+};
+
+enum class AccessVerdict {
+    allowed,
+    unauthenticated,  // No or bad credential, or a tenant that is not the caller's (I7).
+    forbidden,        // A known caller without the right.
+    no_such_tenant,   // Told to the operator only, who may list tenants anyway.
+};
+
+struct AccessQuestion {
+    const Principal* principal = nullptr;  // Null: no valid credential was given.
+    std::optional<TenantId> tenant;        // From the path.
+    bool tenant_exists = false;
+};
+
+AccessVerdict decide_access(const Access& access, const AccessQuestion& question);
+
+}  // namespace interlock

@@ -1,0 +1,158 @@
+#include "services/outbox_runner.h"
+
+#include <chrono>
+
+#include "base/errors.h"
+#include "base/log.h"
+
+namespace interlock {
+
+EffectOutcome OutboxRunner::refuse(
+    const OutboxItem& effect, const ErrorKind& kind, std::string message) {
+    return {
+        .effect = effect,
+        .fate = EffectFate::refused,
+        .receipt = {},
+        .error_code = std::string(kind.code),
+        .error_message = std::move(message)};
+}
+
+EffectOutcome OutboxRunner::run_one(const OutboxItem& effect) {
+    // Cancels are what the kill switch is for; everything else needs a permit (S13).
+    const bool cancels = effect.kind == kCancelAllKind;
+    std::optional<KillLatch::SendPermit> permit;
+    if (!cancels) {
+        permit.emplace(parts_.latch.try_send(effect.tenant_id));
+        if (!*permit || parts_.flag.is_raised()) {
+            return refuse(
+                effect,
+                errors::effect_refused,
+                "The kill switch is on; the effect was not sent.");
+        }
+        if (parts_.clock.now() > effect.not_after) {
+            return refuse(
+                effect, errors::effect_expired, "The effect was too old to be sent safely.");
+        }
+    }
+    Result<EffectReceipt> performed = parts_.sink.perform(effect);
+    if (performed) {
+        return {
+            .effect = effect,
+            .fate = EffectFate::done,
+            .receipt = std::move(performed->receipt),
+            .error_code = {},
+            .error_message = {}};
+    }
+    const Error& error = performed.error();
+    return {
+        .effect = effect,
+        .fate = error == errors::effect_refused || error == errors::no_effect_sink
+                    ? EffectFate::refused
+                    : EffectFate::unknown,
+        .receipt = {},
+        .error_code = std::string(error.code()),
+        .error_message = error.message};
+}
+
+EffectOutcome OutboxRunner::settle(const OutboxItem& effect) {
+    auto found = parts_.sink.find(effect.effect_id);
+    if (!found) {
+        return {
+            .effect = effect,
+            .fate = EffectFate::unknown,
+            .receipt = {},
+            .error_code = std::string(found.error().code()),
+            .error_message = found.error().message};
+    }
+    if (*found) {
+        return {
+            .effect = effect,
+            .fate = EffectFate::done,
+            .receipt = (*found)->receipt,
+            .error_code = {},
+            .error_message = {}};
+    }
+    return {
+        .effect = effect,
+        .fate = EffectFate::never_arrived,
+        .receipt = {},
+        .error_code = "never_arrived",
+        .error_message = "The effect never arrived at the sink and no longer can."};
+}
+
+OutboxThreads::OutboxThreads(
+    OutboxRunner& runner, Clock& clock, std::function<void(EffectOutcome)> report)
+    : runner_(runner), clock_(clock), report_(std::move(report)), queue_(kQueueMax, 16, kQueueMax) {}
+
+OutboxThreads::~OutboxThreads() {
+    stop();
+}
+
+void OutboxThreads::start() {
+    thread_ = std::thread([this] { run(); });
+}
+
+void OutboxThreads::stop() {
+    queue_.close();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void OutboxThreads::enqueue(std::vector<OutboxItem> effects) {
+    for (OutboxItem& effect : effects) {
+        const bool cancels = effect.kind == kCancelAllKind;
+        Job job{std::move(effect), false};
+        const bool taken =
+            cancels ? queue_.push_front_lane(std::move(job)) : queue_.push(std::move(job));
+        if (!taken) {
+            // Committed but not sent: say so, so that the books are right. Nothing is resent.
+            report_(
+                {.effect = std::move(job.effect),
+                 .fate = EffectFate::refused,
+                 .receipt = {},
+                 .error_code = std::string(errors::overloaded.code),
+                 .error_message = "More effects were waiting than the outbox accepts."});
+        }
+    }
+}
+
+void OutboxThreads::enqueue_unsettled(std::vector<OutboxItem> effects) {
+    for (OutboxItem& effect : effects) {
+        queue_.push_middle_lane({std::move(effect), true});
+    }
+}
+
+void OutboxThreads::run() {
+    std::vector<OutboxItem> unsettled;
+    Duration next_settle = clock_.monotonic();
+    while (!queue_.is_closed()) {
+        for (Job& job : queue_.pop(1, std::chrono::milliseconds(50))) {
+            if (job.settle) {
+                unsettled.push_back(std::move(job.effect));
+                continue;
+            }
+            EffectOutcome outcome = runner_.run_one(job.effect);
+            if (outcome.fate == EffectFate::unknown) {
+                unsettled.push_back(job.effect);
+            }
+            report_(std::move(outcome));
+        }
+        if (unsettled.empty() || clock_.monotonic() < next_settle) {
+            continue;
+        }
+        std::vector<OutboxItem> still_open;
+        for (OutboxItem& effect : unsettled) {
+            EffectOutcome outcome = runner_.settle(effect);
+            if (outcome.fate == EffectFate::unknown) {
+                still_open.push_back(std::move(effect));
+            } else {
+                report_(std::move(outcome));
+            }
+        }
+        unsettled = std::move(still_open);
+        next_settle = {clock_.monotonic().microseconds + kSettleEvery.microseconds};
+    }
+}
+
+}  // namespace interlock

@@ -1,0 +1,93 @@
+// Runs committed effects and brings back what they came to.
+//
+// run_one() and settle() are synchronous: the server calls them from its outbox threads, the
+// simulator directly. Right before the send stand the kill latch, the KILL file and the effect's
+// not_after (I6, S11). An effect whose fate is not known becomes `unknown` and is settled by asking
+// the sink, never by sending again (I4).
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/bounded_queue.h"
+#include "ports/clock.h"
+#include "ports/effect_sink.h"
+#include "ports/kill_flag.h"
+#include "services/kill_latch.h"
+#include "services/turn_runner.h"
+
+namespace interlock {
+
+namespace errors {
+// The sink said no before doing anything: the effect did not happen.
+inline constexpr ErrorKind effect_refused{
+    "effect_refused", 409, false, "Read the message; plan anew if the effect is still wanted."};
+inline constexpr ErrorKind effect_expired{
+    "effect_expired", 409, false, "Decide again on current facts; the effect was not sent."};
+inline constexpr ErrorKind no_effect_sink{
+    "no_effect_sink", 503, false,
+    "Start `interlock sink` and set effects.sink to its socket, or ask without an effect."};
+}  // namespace errors
+
+inline constexpr std::string_view kCancelAllKind = "cancel_all";
+
+class OutboxRunner {
+public:
+    struct Parts {
+        EffectSink& sink;
+        KillLatch& latch;
+        KillFlag& flag;
+        Clock& clock;
+    };
+    explicit OutboxRunner(Parts parts) : parts_(parts) {}
+
+    // Sends the effect if nothing forbids it.
+    EffectOutcome run_one(const OutboxItem& effect);
+
+    // Asks the sink what became of an effect whose fate is open. The fate stays `unknown` when the
+    // sink cannot tell now.
+    EffectOutcome settle(const OutboxItem& effect);
+
+private:
+    EffectOutcome refuse(const OutboxItem& effect, const ErrorKind& kind, std::string message);
+
+    Parts parts_;
+};
+
+// The threads around an OutboxRunner.
+class OutboxThreads {
+public:
+    static constexpr std::size_t kQueueMax = 8192;
+    static constexpr Duration kSettleEvery = Duration::of_seconds(1);
+
+    // `report` takes each outcome to the engine; called from these threads.
+    OutboxThreads(
+        OutboxRunner& runner, Clock& clock, std::function<void(EffectOutcome)> report);
+    ~OutboxThreads();
+
+    void start();
+    // Ends after the effect being sent; the rest stays in the store and is settled at start-up.
+    void stop();
+
+    void enqueue(std::vector<OutboxItem> effects);
+    // Effects left open by a crash or a lost answer.
+    void enqueue_unsettled(std::vector<OutboxItem> effects);
+    std::size_t waiting() const { return queue_.size(); }
+
+private:
+    void run();
+
+    struct Job {
+        OutboxItem effect;
+        bool settle = false;
+    };
+    OutboxRunner& runner_;
+    Clock& clock_;
+    std::function<void(EffectOutcome)> report_;
+    BoundedQueue<Job> queue_;
+    std::thread thread_;
+};
+
+}  // namespace interlock

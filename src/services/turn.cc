@@ -1,0 +1,184 @@
+#include "services/turn.h"
+
+#include "base/check.h"
+#include "base/crypto.h"
+#include "base/field_reader.h"
+
+namespace interlock {
+
+Json encode(const OpenOperation& operation) {
+    Json json = Json::object({{"operation_id", operation.operation_id.text()}});
+    if (operation.key) {
+        json.set("tenant_id", operation.key->tenant_id.text());
+        json.set("function", operation.key->function);
+        json.set("key", operation.key->key.text());
+        json.set("request_hash", operation.request_hash);
+        if (operation.expires_at) {
+            json.set("expires_at", operation.expires_at->microseconds);
+        }
+    }
+    return json;
+}
+
+Result<OpenOperation> decode_open_operation(const Json& json) {
+    FieldReader in(json);
+    OpenOperation operation;
+    operation.operation_id = in.required<OperationId>("operation_id");
+    if (json.find("key") != nullptr) {
+        operation.key = AnswerKey{
+            in.required<TenantId>("tenant_id"),
+            in.required<std::string>("function"),
+            in.required<IdempotencyKey>("key")};
+        operation.request_hash = in.required<std::string>("request_hash");
+        if (const auto at = in.optional<std::int64_t>("expires_at")) {
+            operation.expires_at = Timestamp{*at};
+        }
+    }
+    return in.finish(std::move(operation));
+}
+
+Turn::Turn(TurnBackground& background, const BatchStage& batch, const TurnRequest& request)
+    : background_(background), batch_(batch), request_(request), now_(background.now()) {}
+
+Result<std::optional<Json>> Turn::load(const std::string& machine_key) {
+    const StoredState* state = nullptr;
+    std::optional<StoredState> stored;
+    if (const auto mine = staged_.states.find(machine_key); mine != staged_.states.end()) {
+        state = &mine->second;
+    } else if (const auto earlier = batch_.states.find(machine_key);
+               earlier != batch_.states.end()) {
+        state = &earlier->second;
+    } else {
+        TRY_ASSIGN(stored, background_.stored_state(machine_key));
+        if (stored) {
+            state = &*stored;
+        }
+    }
+    if (state == nullptr) {
+        return std::optional<Json>();
+    }
+    TRY_ASSIGN(Json json, parse_json(state->json));
+    return std::optional<Json>(std::move(json));
+}
+
+void Turn::save(const std::string& machine_key, const Json& json) {
+    std::int64_t version = 0;
+    if (const auto mine = staged_.states.find(machine_key); mine != staged_.states.end()) {
+        version = mine->second.version;
+    } else if (const auto earlier = batch_.states.find(machine_key);
+               earlier != batch_.states.end()) {
+        version = earlier->second.version;
+    } else if (const auto stored = background_.stored_state(machine_key); stored && *stored) {
+        version = (*stored)->version;
+    }
+    std::string text = to_text(json);
+    commit_.states.push_back({machine_key, version, text});
+    staged_.states[machine_key] = {version + 1, std::move(text)};
+}
+
+ChainHead Turn::head_of(const TenantId& tenant_id) const {
+    if (const auto mine = staged_.heads.find(tenant_id); mine != staged_.heads.end()) {
+        return mine->second;
+    }
+    if (const auto earlier = batch_.heads.find(tenant_id); earlier != batch_.heads.end()) {
+        return earlier->second;
+    }
+    return background_.stored_head(tenant_id);
+}
+
+AuditDraft Turn::draft(std::string event) const {
+    AuditDraft draft;
+    draft.tenant_id = request_.tenant_id;
+    draft.event = std::move(event);
+    draft.actor = actor_of(request_.principal);
+    draft.principal = to_text(request_.principal);
+    draft.timestamp = now_;
+    return draft;
+}
+
+Result<std::string> Turn::audit(AuditDraft draft) {
+    ChainHead head = head_of(draft.tenant_id);
+    if (draft.decision_id.empty()) {
+        draft.decision_id = DecisionId::trusted("sys_" + std::to_string(head.seq + 1));
+    }
+    if (draft.tick_id.empty()) {
+        draft.tick_id = TickId::trusted("-");
+    }
+    if (draft.timestamp == Timestamp{}) {
+        draft.timestamp = now_;
+    }
+    const TenantId tenant_id = draft.tenant_id;
+    TRY_ASSIGN(SealedRecord sealed, seal(head, std::move(draft)));
+    commit_.audit.push_back(
+        {tenant_id, sealed.record.seq, std::move(sealed.canonical), sealed.record.hash});
+    staged_.heads[tenant_id] = std::move(head);
+    return audit_ref(sealed.record);
+}
+
+EffectId Turn::effect(EffectDraft draft) {
+    OutboxItem item;
+    item.effect_id = EffectId::trusted(new_id("eff"));
+    item.tenant_id = request_.tenant_id;
+    item.kind = std::move(draft.kind);
+    item.json = to_text(draft.json);
+    item.delivery = draft.delivery;
+    item.not_after = now_ + draft.life;
+    commit_.outbox.push_back(item);
+    return item.effect_id;
+}
+
+void Turn::finish_effect(const EffectId& effect_id) {
+    commit_.outbox_finished.push_back(effect_id);
+}
+
+void Turn::mark_effect_unknown(const EffectId& effect_id) {
+    commit_.outbox_unknown.push_back(effect_id);
+}
+
+void Turn::set_timer(TimerItem timer) {
+    commit_.timers.push_back(std::move(timer));
+}
+
+void Turn::clear_timer(TimerId timer_id) {
+    commit_.timers_finished.push_back(std::move(timer_id));
+}
+
+std::string Turn::put_artifact(std::string bytes) {
+    std::string hash = sha256_hex(bytes);
+    commit_.artifacts.push_back({request_.tenant_id, hash, std::move(bytes)});
+    return "sha256:" + hash;
+}
+
+void Turn::add_checkpoint(Checkpoint checkpoint) {
+    commit_.checkpoints.push_back(std::move(checkpoint));
+}
+
+OpenOperation Turn::open_operation() {
+    OpenOperation operation;
+    operation.operation_id = OperationId::trusted(new_id("op"));
+    if (request_.key) {
+        operation.key = AnswerKey{request_.tenant_id, request_.function, *request_.key};
+        operation.request_hash = request_.request_hash;
+        if (request_.answer_life) {
+            operation.expires_at = now_ + *request_.answer_life;
+        }
+    }
+    return operation;
+}
+
+void Turn::complete(const OpenOperation& operation, Answer answer) {
+    if (operation.key) {
+        StoredAnswer stored{
+            .request_hash = operation.request_hash,
+            .operation_id = operation.operation_id,
+            .body = answer.body,
+            .http_status = answer.http_status,
+            .expires_at = operation.expires_at,
+        };
+        commit_.answers.push_back({*operation.key, stored, true});
+        staged_.answers[*operation.key] = std::move(stored);
+    }
+    completed_.emplace_back(operation.operation_id, std::move(answer));
+}
+
+}  // namespace interlock

@@ -1,0 +1,179 @@
+// One turn: gather facts → decide → commit → act.
+//
+// A TurnRequest brings a `decide` function. It runs on the engine thread with a Turn, through which
+// it loads states, stages new ones, writes audit records and asks for effects. Nothing it does is
+// visible outside until the batch it is part of is durable; then the reply goes out and effects run.
+//
+// `decide` may run twice (a batch that conflicts is run again turn by turn), so it must have no
+// effect of its own besides the Turn.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "contracts/audit/audit_record.h"
+#include "contracts/principal/principal.h"
+#include "core/ledger/hash_chain.h"
+#include "ports/clock.h"
+#include "ports/id_source.h"
+#include "ports/ledger_store.h"
+
+namespace interlock {
+
+namespace errors {
+inline constexpr ErrorKind idempotency_key_conflict{
+    "idempotency_key_conflict", 409, false,
+    "Use a new key for a new request; reuse a key only to repeat the very same request."};
+inline constexpr ErrorKind in_progress{
+    "in_progress", 409, true,
+    "Wait a moment, then send the same request with the same key to get its answer."};
+inline constexpr ErrorKind commit_failed{
+    "commit_failed", 503, true,
+    "Nothing was done. Send the same request again with the same idempotency key."};
+inline constexpr ErrorKind commit_unknown{
+    "commit_unknown", 503, true,
+    "The store failed in the middle. Send the same request again with the same idempotency key."};
+}  // namespace errors
+
+struct Answer {
+    int http_status = 200;
+    std::string body;  // JSON text, sent byte for byte.
+    // False for answers that must not be remembered under an idempotency key (approval_required).
+    bool keep = true;
+};
+
+// The answer comes from a later turn, through Turn::complete().
+struct StillRunning {
+    OperationId operation_id;
+};
+
+using TurnReply = std::variant<Answer, StillRunning>;
+
+class Turn;
+
+struct TurnRequest {
+    TenantId tenant_id;
+    Principal principal;
+    std::string function;  // The operation's id; scope of the idempotency key.
+    std::optional<IdempotencyKey> key;
+    std::string request_hash;  // SHA-256 hex of the canonical request; needed with a key.
+    // How long the answer is kept; nothing keeps it forever.
+    std::optional<Duration> answer_life = Duration::of_days(7);
+    bool urgent = false;  // Kill switch: the lane in front.
+    std::function<Result<TurnReply>(Turn&)> decide;
+    // Called exactly once, on the engine thread, after the commit (or with an error).
+    std::function<void(Result<Answer>)> reply;
+    // Called when the batch could not be committed, before `reply`.
+    std::function<void(const Error&)> on_commit_failure;
+};
+
+// An operation whose answer is still to come; kept inside the effect that will bring it.
+struct OpenOperation {
+    OperationId operation_id;
+    std::optional<AnswerKey> key;
+    std::string request_hash;
+    std::optional<Timestamp> expires_at;
+};
+Json encode(const OpenOperation& operation);
+Result<OpenOperation> decode_open_operation(const Json& json);
+
+struct EffectDraft {
+    std::string kind;
+    Json json;
+    Delivery delivery = Delivery::at_most_once;
+    // S11: an order effect is void when it could not be sent within this time of its commit.
+    Duration life = Duration::of_seconds(2);
+};
+
+// What turns before this one in the same batch have staged, on top of what is stored.
+struct BatchStage {
+    std::map<std::string, StoredState> states;
+    std::map<TenantId, ChainHead> heads;
+    std::map<AnswerKey, StoredAnswer> answers;
+};
+
+// Reads beneath the stage; implemented by the runner over store and cache.
+class TurnBackground {
+public:
+    virtual ~TurnBackground() = default;
+    virtual Result<std::optional<StoredState>> stored_state(const std::string& machine_key) = 0;
+    virtual ChainHead stored_head(const TenantId& tenant_id) = 0;
+    virtual Timestamp now() = 0;
+    virtual IdSource& ids() = 0;
+    virtual LedgerStore& store() = 0;
+};
+
+class Turn {
+public:
+    Turn(TurnBackground& background, const BatchStage& batch, const TurnRequest& request);
+
+    Timestamp now() const { return now_; }
+    const TenantId& tenant_id() const { return request_.tenant_id; }
+    const Principal& principal() const { return request_.principal; }
+    const TurnRequest& request() const { return request_; }
+
+    // The state of a machine, with everything staged so far; nothing when it does not exist.
+    Result<std::optional<Json>> load(const std::string& machine_key);
+    // Loads through `decode`, or `otherwise` when absent.
+    template <class T, class Decode>
+    Result<T> load_or(const std::string& machine_key, Decode decode, T otherwise) {
+        TRY_ASSIGN(const std::optional<Json> json, load(machine_key));
+        if (!json) {
+            return otherwise;
+        }
+        return decode(*json);
+    }
+    void save(const std::string& machine_key, const Json& json);
+
+    // Seals the record into its tenant's chain and gives its audit_ref. Empty decision and tick ids
+    // become "sys_<seq>" and "-"; an empty timestamp becomes now.
+    Result<std::string> audit(AuditDraft draft);
+    // A draft with tenant, actor, principal and time of this turn filled in.
+    AuditDraft draft(std::string event) const;
+
+    EffectId effect(EffectDraft draft);
+    void finish_effect(const EffectId& effect_id);
+    void mark_effect_unknown(const EffectId& effect_id);
+
+    void set_timer(TimerItem timer);
+    void clear_timer(TimerId timer_id);
+
+    // Stores bytes under their hash; gives "sha256:<hex>" for AuditDraft::artifacts.
+    std::string put_artifact(std::string bytes);
+
+    void add_checkpoint(Checkpoint checkpoint);
+
+    std::string new_id(std::string_view prefix) { return background_.ids().new_id(prefix); }
+
+    // Opens an operation that a later turn completes.
+    OpenOperation open_operation();
+    // Gives the answer of an operation opened by an earlier turn.
+    void complete(const OpenOperation& operation, Answer answer);
+
+    // Runs on the engine thread after the commit and before the reply: publish, clear, notify.
+    void after_commit(std::function<void()> call) { after_commit_.push_back(std::move(call)); }
+
+    ChainHead head_of(const TenantId& tenant_id) const;
+    // The effects of this batch's earlier turns are not in here; for read-only queries.
+    LedgerStore& store() { return background_.store(); }
+
+private:
+    friend class TurnRunner;
+
+    TurnBackground& background_;
+    const BatchStage& batch_;
+    const TurnRequest& request_;
+    Timestamp now_;
+    TurnCommit commit_;
+    BatchStage staged_;
+    std::vector<std::function<void()>> after_commit_;
+    std::vector<std::pair<OperationId, Answer>> completed_;
+};
+
+}  // namespace interlock

@@ -1,0 +1,446 @@
+#include "services/turn_runner.h"
+
+#include <array>
+#include <utility>
+
+#include "base/check.h"
+#include "base/errors.h"
+#include "base/log.h"
+#include "base/match.h"
+
+namespace interlock {
+
+std::string_view to_word(EffectFate fate) {
+    constexpr std::array<std::string_view, 4> kWords{
+        "done", "refused", "unknown", "never_arrived"};
+    return kWords[static_cast<std::size_t>(fate)];
+}
+
+TurnRunner::TurnRunner(Parts parts) : parts_(parts) {}
+
+Result<std::vector<OutboxItem>> TurnRunner::open() {
+    TRY_ASSIGN(const auto heads, parts_.store.load_heads());
+    for (const auto& [tenant_id, head] : heads) {
+        heads_[tenant_id] = {head.seq, head.hash};
+    }
+    TRY_ASSIGN(auto timers, parts_.store.load_timers());
+    for (TimerItem& timer : timers) {
+        timer_due_[timer.timer_id] = timer.due_at;
+        const Timestamp due_at = timer.due_at;
+        timers_.emplace(due_at, std::move(timer));
+    }
+    TRY_ASSIGN(auto outbox, parts_.store.load_outbox());
+    for (const OutboxItem& item : outbox) {
+        // What was pending when we went down may have run: until it is settled it counts as unknown.
+        open_effects_[item.effect_id] = {item.tenant_id, true};
+    }
+    return outbox;
+}
+
+Result<std::optional<StoredState>> TurnRunner::stored_state(const std::string& machine_key) {
+    if (const auto cached = state_cache_.find(machine_key); cached != state_cache_.end()) {
+        return std::optional<StoredState>(cached->second);
+    }
+    TRY_ASSIGN(auto stored, parts_.store.load_state(machine_key));
+    if (stored) {
+        if (state_cache_.size() >= kStateCacheMax) {
+            state_cache_.clear();
+        }
+        state_cache_[machine_key] = *stored;
+    }
+    return stored;
+}
+
+ChainHead TurnRunner::stored_head(const TenantId& tenant_id) {
+    const auto found = heads_.find(tenant_id);
+    return found == heads_.end() ? ChainHead{} : found->second;
+}
+
+Timestamp TurnRunner::now() {
+    return parts_.clock.now();
+}
+
+std::optional<Result<Answer>> TurnRunner::remembered(
+    const TurnRequest& request, const BatchStage& batch) {
+    if (!request.key) {
+        return std::nullopt;
+    }
+    const AnswerKey key{request.tenant_id, request.function, *request.key};
+    std::optional<StoredAnswer> found;
+    if (const auto staged = batch.answers.find(key); staged != batch.answers.end()) {
+        found = staged->second;
+    } else {
+        auto stored = parts_.store.find_answer(key);
+        if (!stored) {
+            return Result<Answer>(std::unexpected(stored.error()));
+        }
+        found = *std::move(stored);
+    }
+    if (!found) {
+        return std::nullopt;
+    }
+    if (found->request_hash != request.request_hash) {
+        return Result<Answer>(fail(
+            errors::idempotency_key_conflict,
+            "The idempotency key \"" + request.key->text() +
+                "\" was used before for a different request."));
+    }
+    if (!found->body) {
+        return Result<Answer>(fail(
+            errors::in_progress, "The request with this idempotency key is still being carried out."));
+    }
+    return Result<Answer>(Answer{found->http_status, *found->body});
+}
+
+TurnRunner::Decided TurnRunner::decide(TurnRequest& request, const BatchStage& batch) {
+    Decided decided;
+    decided.request = &request;
+    if (auto known = remembered(request, batch)) {
+        decided.answer = std::move(*known);
+        return decided;
+    }
+    Turn turn(*this, batch, request);
+    Result<TurnReply> reply = request.decide(turn);
+    if (!reply) {
+        decided.answer = Result<Answer>(std::unexpected(std::move(reply).error()));
+        return decided;  // Whatever was staged is dropped with the Turn.
+    }
+    StoredAnswer stored{.request_hash = request.request_hash};
+    if (request.answer_life) {
+        stored.expires_at = turn.now() + *request.answer_life;
+    }
+    bool keep = request.key.has_value();
+    match(
+        std::move(*reply),
+        [&](Answer answer) {
+            keep = keep && answer.keep;
+            stored.body = answer.body;
+            stored.http_status = answer.http_status;
+            decided.answer = Result<Answer>(std::move(answer));
+        },
+        [&](StillRunning running) {
+            stored.operation_id = running.operation_id;
+            decided.waits_for = std::move(running.operation_id);
+        });
+    if (keep) {
+        const AnswerKey key{request.tenant_id, request.function, *request.key};
+        turn.commit_.answers.push_back({key, stored, false});
+        turn.staged_.answers[key] = std::move(stored);
+    }
+    decided.commit = std::move(turn.commit_);
+    decided.staged = std::move(turn.staged_);
+    decided.after_commit = std::move(turn.after_commit_);
+    decided.completed = std::move(turn.completed_);
+    return decided;
+}
+
+namespace {
+
+bool is_empty(const TurnCommit& commit) {
+    return commit.states.empty() && commit.audit.empty() && commit.answers.empty() &&
+           commit.outbox.empty() && commit.outbox_unknown.empty() &&
+           commit.outbox_finished.empty() && commit.timers.empty() &&
+           commit.timers_finished.empty() && commit.artifacts.empty() &&
+           commit.checkpoints.empty();
+}
+
+void merge(BatchStage& into, const BatchStage& from) {
+    for (const auto& [key, state] : from.states) {
+        into.states[key] = state;
+    }
+    for (const auto& [tenant_id, head] : from.heads) {
+        into.heads[tenant_id] = head;
+    }
+    for (const auto& [key, answer] : from.answers) {
+        into.answers[key] = answer;
+    }
+}
+
+}  // namespace
+
+void TurnRunner::run_batch(std::vector<TurnRequest> batch) {
+    BatchStage stage;
+    std::vector<Decided> decided;
+    decided.reserve(batch.size());
+    for (TurnRequest& request : batch) {
+        decided.push_back(decide(request, stage));
+        merge(stage, decided.back().staged);
+    }
+    const Result<void> committed = commit(decided);
+    if (committed) {
+        publish(decided, std::move(stage));
+        return;
+    }
+    if (committed.error() == errors::conflict && batch.size() > 1) {
+        // One of them met a state that changed underneath; run each alone so that only it fails.
+        std::vector<TurnRequest*> requests;
+        for (TurnRequest& request : batch) {
+            requests.push_back(&request);
+        }
+        run_one_by_one(std::move(requests));
+        return;
+    }
+    fail_all(decided, committed.error());
+}
+
+void TurnRunner::run_one_by_one(std::vector<TurnRequest*> requests) {
+    for (TurnRequest* request : requests) {
+        state_cache_.clear();
+        std::vector<Decided> decided;
+        decided.push_back(decide(*request, BatchStage{}));
+        if (const Result<void> committed = commit(decided); committed) {
+            BatchStage stage = decided.front().staged;
+            publish(decided, std::move(stage));
+        } else {
+            fail_all(decided, committed.error());
+        }
+    }
+}
+
+Result<void> TurnRunner::commit(std::vector<Decided>& decided) {
+    std::vector<TurnCommit> commits;
+    std::vector<Decided*> owners;
+    for (Decided& one : decided) {
+        if (!is_empty(one.commit)) {
+            commits.push_back(std::move(one.commit));
+            owners.push_back(&one);
+        }
+    }
+    if (commits.empty()) {
+        return {};
+    }
+    const Duration start = parts_.clock.monotonic();
+    const Result<void> committed = parts_.store.commit(commits);
+    if (committed) {
+        parts_.observer.on_commit(
+            commits.size(), {parts_.clock.monotonic().microseconds - start.microseconds});
+    }
+    // Handed back to their turns: publishing needs the effects and timers they hold.
+    for (std::size_t i = 0; i < commits.size(); ++i) {
+        owners[i]->commit = std::move(commits[i]);
+    }
+    return committed;
+}
+
+void TurnRunner::track_effects(const TurnCommit& commit) {
+    for (const OutboxItem& item : commit.outbox) {
+        open_effects_[item.effect_id] = {item.tenant_id, false};
+    }
+    for (const EffectId& effect_id : commit.outbox_unknown) {
+        open_effects_[effect_id].unknown = true;
+    }
+    for (const EffectId& effect_id : commit.outbox_finished) {
+        open_effects_.erase(effect_id);
+    }
+    for (const TimerItem& timer : commit.timers) {
+        timer_due_[timer.timer_id] = timer.due_at;
+        timers_.emplace(timer.due_at, timer);
+    }
+    for (const TimerId& timer_id : commit.timers_finished) {
+        timer_due_.erase(timer_id);  // Its entry in timers_ is skipped when it comes up.
+    }
+}
+
+void TurnRunner::publish(std::vector<Decided>& decided, BatchStage stage) {
+    std::map<TenantId, LedgerHead> changed;
+    for (auto& [tenant_id, head] : stage.heads) {
+        changed[tenant_id] = {head.seq, head.hash};
+        heads_[tenant_id] = std::move(head);
+    }
+    if (!changed.empty()) {
+        parts_.mirror.publish(changed);
+    }
+    if (state_cache_.size() + stage.states.size() > kStateCacheMax) {
+        state_cache_.clear();
+    }
+    for (auto& [key, state] : stage.states) {
+        state_cache_[key] = std::move(state);
+    }
+    std::vector<OutboxItem> effects;
+    for (Decided& one : decided) {
+        track_effects(one.commit);
+        for (auto& call : one.after_commit) {
+            call();
+        }
+        for (OutboxItem& item : one.commit.outbox) {
+            effects.push_back(std::move(item));
+        }
+    }
+    if (!effects.empty() && dispatch_) {
+        dispatch_(std::move(effects));
+    }
+    for (Decided& one : decided) {
+        answer(one);
+    }
+}
+
+void TurnRunner::answer(Decided& one) {
+    if (one.waits_for) {
+        if (waiting_.size() >= kWaitingMax) {
+            one.request->reply(fail(
+                errors::in_progress, "The request was accepted; its answer is not there yet."));
+        } else {
+            waiting_[*one.waits_for] = {std::move(one.request->reply), now() + kWaitingLife};
+        }
+    } else if (one.answer) {
+        if (!*one.answer) {
+            parts_.observer.on_refusal(one.answer->error().code());
+        }
+        if (one.request->reply) {
+            one.request->reply(std::move(*one.answer));
+        }
+    }
+    for (auto& [operation_id, completed] : one.completed) {
+        if (const auto waiter = waiting_.find(operation_id); waiter != waiting_.end()) {
+            waiter->second.reply(Result<Answer>(std::move(completed)));
+            waiting_.erase(waiter);
+        }
+    }
+}
+
+void TurnRunner::fail_all(std::vector<Decided>& decided, const Error& error) {
+    log_error("commit_failed", {{"code", error.code()}, {"message", error.message}});
+    parts_.observer.on_commit_failure(error);
+    state_cache_.clear();
+    // A conflict wrote nothing. Anything else left the store in a state that only a re-opened store
+    // can tell, and a ledger that cannot be written stops all trading (S13).
+    const bool nothing_written = error == errors::conflict;
+    if (!nothing_written && commit_failure_rule_) {
+        commit_failure_rule_(error);
+    }
+    for (Decided& one : decided) {
+        if (one.request->on_commit_failure) {
+            one.request->on_commit_failure(error);
+        }
+        if (one.request->reply) {
+            one.request->reply(
+                nothing_written
+                    ? fail(errors::commit_failed, "The turn met a concurrent change.")
+                    : fail(
+                          errors::commit_unknown,
+                          "The store failed while this was being written: " + error.message));
+        }
+    }
+}
+
+std::optional<Timestamp> TurnRunner::fire_timers(std::size_t count_max) {
+    std::vector<TurnRequest> due;
+    const Timestamp at = now();
+    while (!timers_.empty() && timers_.begin()->first <= at && due.size() < count_max) {
+        TimerItem timer = std::move(timers_.begin()->second);
+        timers_.erase(timers_.begin());
+        const auto live = timer_due_.find(timer.timer_id);
+        if (live == timer_due_.end() || live->second != timer.due_at) {
+            continue;  // Cleared or set anew since.
+        }
+        const auto handler = timer_handlers_.find(timer.kind);
+        if (handler == timer_handlers_.end()) {
+            log_error("timer_without_handler", {{"kind", timer.kind}});
+            continue;
+        }
+        TurnRequest request;
+        request.tenant_id = timer.tenant_id;
+        request.principal = internal_principal("timer");
+        request.function = "timer." + timer.kind;
+        request.decide = [timer, handle = handler->second](Turn& turn) -> Result<TurnReply> {
+            turn.clear_timer(timer.timer_id);
+            TRY(handle(turn, timer));
+            return Answer{};
+        };
+        request.reply = [this, timer](const Result<Answer>& result) {
+            if (!result && timer_due_.contains(timer.timer_id)) {
+                // Nothing became durable: the timer is still set and comes up again.
+                timers_.emplace(timer.due_at + Duration::of_seconds(1), timer);
+                timer_due_[timer.timer_id] = timer.due_at + Duration::of_seconds(1);
+            }
+        };
+        due.push_back(std::move(request));
+    }
+    if (!due.empty()) {
+        run_batch(std::move(due));
+    }
+    return timers_.empty() ? std::nullopt : std::optional(timers_.begin()->first);
+}
+
+void TurnRunner::release_overdue_waiters() {
+    const Timestamp at = now();
+    for (auto waiter = waiting_.begin(); waiter != waiting_.end();) {
+        if (waiter->second.until > at) {
+            ++waiter;
+            continue;
+        }
+        waiter->second.reply(
+            fail(errors::in_progress, "The request was accepted; its answer is not there yet."));
+        waiter = waiting_.erase(waiter);
+    }
+}
+
+void TurnRunner::on_timer(std::string kind, TimerHandler handler) {
+    CHECK(timer_handlers_.emplace(std::move(kind), std::move(handler)).second);
+}
+
+void TurnRunner::on_effect(std::string kind, EffectHandler handler) {
+    CHECK(effect_handlers_.emplace(std::move(kind), std::move(handler)).second);
+}
+
+void TurnRunner::set_effect_dispatch(std::function<void(std::vector<OutboxItem>)> dispatch) {
+    dispatch_ = std::move(dispatch);
+}
+
+void TurnRunner::set_commit_failure_rule(std::function<void(const Error&)> rule) {
+    commit_failure_rule_ = std::move(rule);
+}
+
+std::int64_t TurnRunner::unknown_effects(const TenantId& tenant_id) const {
+    std::int64_t count = 0;
+    for (const auto& [effect_id, effect] : open_effects_) {
+        if (effect.unknown &&
+            (tenant_id == system_tenant() || effect.tenant_id == tenant_id)) {
+            ++count;
+        }
+    }
+    return count;
+}
+
+TurnRequest TurnRunner::outcome_turn(EffectOutcome outcome) {
+    TurnRequest request;
+    request.tenant_id = outcome.effect.tenant_id;
+    request.principal = internal_principal("outbox");
+    request.function = "effect_outcome";
+    request.decide = [this, outcome = std::move(outcome)](Turn& turn) -> Result<TurnReply> {
+        const EffectId& effect_id = outcome.effect.effect_id;
+        if (!open_effects_.contains(effect_id)) {
+            return Answer{};  // Settled already; a late second report changes nothing.
+        }
+        AuditDraft draft = turn.draft("EFFECT_" + [&] {
+            std::string word(to_word(outcome.fate));
+            for (char& c : word) {
+                c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+            }
+            return word;
+        }());
+        draft.step = AuditStep::execute;
+        draft.status =
+            outcome.fate == EffectFate::done ? AuditStatus::passed : AuditStatus::failed;
+        draft.reason = outcome.fate == EffectFate::done ? outcome.receipt : outcome.error_message;
+        draft.detail.set("effect_id", effect_id.text());
+        draft.detail.set("kind", outcome.effect.kind);
+        if (!outcome.error_code.empty()) {
+            draft.detail.set("code", outcome.error_code);
+        }
+        TRY(turn.audit(std::move(draft)));
+        if (outcome.fate == EffectFate::unknown) {
+            turn.mark_effect_unknown(effect_id);
+        } else {
+            turn.finish_effect(effect_id);
+        }
+        if (const auto handler = effect_handlers_.find(outcome.effect.kind);
+            handler != effect_handlers_.end()) {
+            TRY(handler->second(turn, outcome));
+        }
+        return Answer{};
+    };
+    return request;
+}
+
+}  // namespace interlock

@@ -1,0 +1,136 @@
+// Runs batches of turns against a store with group commit (ARCHITECTURE §3).
+//
+// Synchronous and single-threaded: turn_engine feeds it from a queue in the server, the simulator
+// calls it directly. Invariants kept here:
+//   I1  effects are handed on only after commit() returned;
+//   I2  a repeated key gets the stored answer and decides nothing;
+//   a failed commit drops everything staged and nobody gets a success.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ports/head_mirror.h"
+#include "services/turn.h"
+
+namespace interlock {
+
+// What an effect came to.
+enum class EffectFate { done, refused, unknown, never_arrived };
+std::string_view to_word(EffectFate fate);
+
+struct EffectOutcome {
+    OutboxItem effect;
+    EffectFate fate = EffectFate::unknown;
+    std::string receipt;     // When done.
+    std::string error_code;  // Otherwise.
+    std::string error_message;
+};
+
+// Numbers for /metrics and the benchmark; called on the engine thread.
+class TurnObserver {
+public:
+    virtual ~TurnObserver() = default;
+    virtual void on_commit(std::size_t turns, Duration took) = 0;
+    virtual void on_refusal(std::string_view code) = 0;
+    virtual void on_commit_failure(const Error& error) = 0;
+};
+
+class TurnRunner : private TurnBackground {
+public:
+    // Bounds. A machine state cache that is full is emptied; a full list of waiting callers refuses.
+    static constexpr std::size_t kStateCacheMax = 20'000;
+    static constexpr std::size_t kWaitingMax = 10'000;
+    static constexpr Duration kWaitingLife = Duration::of_seconds(30);
+
+    struct Parts {
+        LedgerStore& store;
+        Clock& clock;
+        IdSource& ids;
+        HeadMirror& mirror;
+        TurnObserver& observer;
+    };
+    explicit TurnRunner(Parts parts);
+
+    // Loads heads and timers; gives the outbox that a crash left behind.
+    Result<std::vector<OutboxItem>> open();
+
+    // Runs a batch to its end: decided, committed, replied, effects handed on.
+    void run_batch(std::vector<TurnRequest> batch);
+
+    // Timers that are due become turns of their own, at most `count_max` in one batch. Gives the
+    // time of the next one.
+    std::optional<Timestamp> fire_timers(std::size_t count_max);
+    // Answers callers whose operation takes longer than kWaitingLife with `in_progress`.
+    void release_overdue_waiters();
+
+    // Registration, before the first batch.
+    using TimerHandler = std::function<Result<void>(Turn&, const TimerItem&)>;
+    void on_timer(std::string kind, TimerHandler handler);
+    using EffectHandler = std::function<Result<void>(Turn&, const EffectOutcome&)>;
+    void on_effect(std::string kind, EffectHandler handler);
+    void set_effect_dispatch(std::function<void(std::vector<OutboxItem>)> dispatch);
+    void set_commit_failure_rule(std::function<void(const Error&)> rule);
+
+    // The turn that records what an effect came to; submit it like any other.
+    TurnRequest outcome_turn(EffectOutcome outcome);
+
+    // Seqs of chains as committed. Engine thread only.
+    const std::map<TenantId, ChainHead>& heads() const { return heads_; }
+    std::int64_t unknown_effects(const TenantId& tenant_id) const;
+    std::int64_t effects_in_flight() const { return static_cast<std::int64_t>(open_effects_.size()); }
+
+private:
+    struct Decided {
+        TurnRequest* request = nullptr;
+        TurnCommit commit;
+        std::vector<std::function<void()>> after_commit;
+        std::vector<std::pair<OperationId, Answer>> completed;
+        std::optional<OperationId> waits_for;
+        std::optional<Result<Answer>> answer;
+        BatchStage staged;
+    };
+
+    // TurnBackground
+    Result<std::optional<StoredState>> stored_state(const std::string& machine_key) override;
+    ChainHead stored_head(const TenantId& tenant_id) override;
+    Timestamp now() override;
+    IdSource& ids() override { return parts_.ids; }
+    LedgerStore& store() override { return parts_.store; }
+
+    Decided decide(TurnRequest& request, const BatchStage& batch);
+    std::optional<Result<Answer>> remembered(
+        const TurnRequest& request, const BatchStage& batch);
+    Result<void> commit(std::vector<Decided>& decided);
+    void publish(std::vector<Decided>& decided, BatchStage batch);
+    void answer(Decided& decided);
+    void fail_all(std::vector<Decided>& decided, const Error& error);
+    void run_one_by_one(std::vector<TurnRequest*> requests);
+    void track_effects(const TurnCommit& commit);
+
+    Parts parts_;
+    std::map<TenantId, ChainHead> heads_;
+    std::unordered_map<std::string, StoredState> state_cache_;
+    std::multimap<Timestamp, TimerItem> timers_;
+    std::map<TimerId, Timestamp> timer_due_;
+    struct OpenEffect {
+        TenantId tenant_id;
+        bool unknown = false;
+    };
+    std::map<EffectId, OpenEffect> open_effects_;
+    struct Waiter {
+        std::function<void(Result<Answer>)> reply;
+        Timestamp until;
+    };
+    std::map<OperationId, Waiter> waiting_;
+    std::map<std::string, TimerHandler> timer_handlers_;
+    std::map<std::string, EffectHandler> effect_handlers_;
+    std::function<void(std::vector<OutboxItem>)> dispatch_;
+    std::function<void(const Error&)> commit_failure_rule_;
+};
+
+}  // namespace interlock
