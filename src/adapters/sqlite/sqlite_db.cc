@@ -1,0 +1,236 @@
+#include "adapters/sqlite/sqlite_db.h"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/check.h"
+#include "base/errors.h"
+
+namespace interlock {
+
+namespace {
+
+// The path as a URI for a database nobody writes, as on a read-only mount.
+std::string immutable_uri(std::string_view path) {
+    std::string uri = "file:";
+    for (const char c : path) {
+        switch (c) {
+            case '%':
+                uri += "%25";
+                break;
+            case '?':
+                uri += "%3f";
+                break;
+            case '#':
+                uri += "%23";
+                break;
+            default:
+                uri += c;
+        }
+    }
+    return uri + "?immutable=1";
+}
+
+// A database that was closed cleanly has no log beside it, and in a folder we may not write SQLite
+// cannot make the one it needs for reading.
+bool is_frozen(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    return access(path.c_str(), R_OK) == 0 && access((path + "-wal").c_str(), F_OK) != 0 &&
+           access(folder.empty() ? "." : folder.c_str(), W_OK) != 0;
+}
+
+}  // namespace
+
+void SqliteDeleter::operator()(sqlite3* db) const {
+    // Statements are destroyed before their connection by member order; _v2 also bears the reverse.
+    sqlite3_close_v2(db);
+}
+
+void SqliteDeleter::operator()(sqlite3_stmt* statement) const {
+    sqlite3_finalize(statement);
+}
+
+SqliteRows::~SqliteRows() {
+    sqlite3_reset(statement_);
+}
+
+Result<bool> SqliteRows::next() {
+    const int code = sqlite3_step(statement_);
+    if (code == SQLITE_ROW) {
+        return true;
+    }
+    if (code == SQLITE_DONE) {
+        return false;
+    }
+    const std::string why = sqlite3_errmsg(sqlite3_db_handle(statement_));
+    if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB) {
+        return fail(errors::corrupt_data, "the database is damaged: " + why);
+    }
+    return fail(errors::io_failed, "the database cannot be read: " + why);
+}
+
+std::string SqliteRows::text(int column) const {
+    // The blob accessor, because the text one would convert and may append a terminator.
+    const void* data = sqlite3_column_blob(statement_, column);
+    const int size = sqlite3_column_bytes(statement_, column);
+    return data ? std::string(static_cast<const char*>(data), static_cast<std::size_t>(size))
+                : std::string();
+}
+
+std::int64_t SqliteRows::integer(int column) const {
+    return sqlite3_column_int64(statement_, column);
+}
+
+bool SqliteRows::is_null(int column) const {
+    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+void SqliteStatement::bind(int index, std::string_view text) {
+    // A null pointer would bind NULL, which is not the empty text.
+    const char* data = text.data() ? text.data() : "";
+    sqlite3_bind_text64(statement_.get(), index, data, text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void SqliteStatement::bind(int index, SqliteBlob blob) {
+    const char* data = blob.bytes.data() ? blob.bytes.data() : "";
+    sqlite3_bind_blob64(statement_.get(), index, data, blob.bytes.size(), SQLITE_STATIC);
+}
+
+void SqliteStatement::bind(int index, std::int64_t number) {
+    sqlite3_bind_int64(statement_.get(), index, number);
+}
+
+void SqliteStatement::bind(int index, std::optional<Timestamp> at) {
+    if (at) {
+        bind(index, at->microseconds);
+    } else {
+        sqlite3_bind_null(statement_.get(), index);
+    }
+}
+
+void SqliteStatement::bind(int index, const std::optional<std::string>& text) {
+    if (text) {
+        bind(index, std::string_view(*text));
+    } else {
+        sqlite3_bind_null(statement_.get(), index);
+    }
+}
+
+int SqliteStatement::step_and_reset() {
+    const int code = sqlite3_step(statement_.get());
+    sqlite3_reset(statement_.get());
+    return code;
+}
+
+bool is_done(int code) {
+    return code == SQLITE_DONE;
+}
+
+bool is_constraint(int code) {
+    return (code & 0xff) == SQLITE_CONSTRAINT;
+}
+
+Result<SqliteDb> SqliteDb::open(const SqliteOpenOptions& options) {
+    const bool read_only = options.mode == SqliteOpenOptions::Mode::read_only;
+    const bool frozen = read_only && options.vfs_name.empty() && is_frozen(options.path);
+    const std::string name = frozen ? immutable_uri(options.path) : options.path;
+    const int access_flags =
+        read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    sqlite3* handle = nullptr;
+    const int code = sqlite3_open_v2(
+        name.c_str(),
+        &handle,
+        // Each connection is used by one thread at a time, so SQLite's own mutexes would only cost.
+        access_flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (frozen ? SQLITE_OPEN_URI : 0),
+        options.vfs_name.empty() ? nullptr : options.vfs_name.c_str());
+    SqliteDb db;
+    db.db_.reset(handle);
+    if (code != SQLITE_OK) {
+        const char* why = handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+        return fail(errors::io_failed, "cannot open " + options.path + ": " + why);
+    }
+    sqlite3_busy_timeout(handle, static_cast<int>(kLockWaitMax.microseconds / 1000));
+    return db;
+}
+
+Result<void> SqliteDb::execute(const char* sql) {
+    const int code = sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) {
+        return std::unexpected(error_of(code));
+    }
+    return {};
+}
+
+Result<SqliteStatement> SqliteDb::prepare(std::string_view sql) {
+    sqlite3_stmt* statement = nullptr;
+    const int code = sqlite3_prepare_v3(
+        db_.get(),
+        sql.data(),
+        static_cast<int>(sql.size()),
+        SQLITE_PREPARE_PERSISTENT,
+        &statement,
+        nullptr);
+    if (code != SQLITE_OK) {
+        return std::unexpected(error_of(code));
+    }
+    CHECK(statement != nullptr);
+    return SqliteStatement(statement);
+}
+
+Result<std::int64_t> SqliteDb::read_integer(std::string_view sql) {
+    TRY_ASSIGN(SqliteStatement statement, prepare(sql));
+    SqliteRows rows = statement.query();
+    TRY_ASSIGN(const bool found, rows.next());
+    return found ? rows.integer(0) : 0;
+}
+
+Result<std::string> SqliteDb::read_text(std::string_view sql) {
+    TRY_ASSIGN(SqliteStatement statement, prepare(sql));
+    SqliteRows rows = statement.query();
+    TRY_ASSIGN(const bool found, rows.next());
+    return found ? rows.text(0) : std::string();
+}
+
+std::int64_t SqliteDb::rows_changed() const {
+    return sqlite3_changes64(db_.get());
+}
+
+bool SqliteDb::in_transaction() const {
+    return sqlite3_get_autocommit(db_.get()) == 0;
+}
+
+Error SqliteDb::error_of(int code) const {
+    const std::string why = sqlite3_errmsg(db_.get());
+    switch (code & 0xff) {
+        case SQLITE_CONSTRAINT:
+            return Error{&errors::conflict, "a row stands in the way: " + why, {}, {}};
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+            return Error{&errors::corrupt_data, "the database is damaged: " + why, {}, {}};
+        default:
+            return Error{&errors::io_failed, "the database failed: " + why, {}, {}};
+    }
+}
+
+Result<SqliteTransaction> SqliteTransaction::begin(SqliteDb& db) {
+    TRY(db.execute("BEGIN IMMEDIATE"));
+    return SqliteTransaction(db);
+}
+
+SqliteTransaction::~SqliteTransaction() {
+    if (db_ != nullptr && db_->in_transaction()) {
+        // A rollback that fails leaves a connection whose next BEGIN fails, so nothing is lost
+        // here.
+        (void)db_->execute("ROLLBACK");
+    }
+}
+
+Result<void> SqliteTransaction::commit() {
+    TRY(db_->execute("COMMIT"));
+    db_ = nullptr;
+    return {};
+}
+
+}  // namespace interlock

@@ -1,0 +1,153 @@
+#include "adapters/sqlite/sqlite_schema.h"
+
+#include <array>
+#include <string>
+
+#include "base/check.h"
+#include "base/errors.h"
+
+namespace interlock {
+
+namespace {
+
+// Tables whose rows are small and found by their whole key have no rowid: one tree instead of two.
+constexpr const char* kVersion1 = R"(
+    CREATE TABLE meta (
+        key TEXT PRIMARY KEY,
+        value TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE machine_state (
+        machine_key TEXT PRIMARY KEY,
+        version INTEGER NOT NULL,
+        json TEXT NOT NULL
+    ) STRICT;
+
+    CREATE TABLE ledger (
+        tenant_id TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        json TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        PRIMARY KEY (tenant_id, seq)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE heads (
+        tenant_id TEXT PRIMARY KEY,
+        seq INTEGER NOT NULL,
+        hash TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE answers (
+        tenant_id TEXT NOT NULL,
+        function TEXT NOT NULL,
+        key TEXT NOT NULL,
+        request_hash TEXT NOT NULL,
+        operation_id TEXT NOT NULL,
+        body TEXT,
+        http_status INTEGER NOT NULL,
+        expires_at INTEGER,
+        PRIMARY KEY (tenant_id, function, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX answers_by_expiry ON answers (expires_at) WHERE expires_at IS NOT NULL;
+
+    CREATE TABLE outbox (
+        position INTEGER PRIMARY KEY,
+        effect_id TEXT NOT NULL UNIQUE,
+        tenant_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        json TEXT NOT NULL,
+        delivery TEXT NOT NULL,
+        state TEXT NOT NULL,
+        not_after INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TABLE timers (
+        timer_id TEXT PRIMARY KEY,
+        tenant_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        json TEXT NOT NULL,
+        due_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE artifacts (
+        tenant_id TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        bytes BLOB NOT NULL,
+        PRIMARY KEY (tenant_id, hash)
+    ) STRICT;
+
+    CREATE TABLE checkpoints (
+        tenant_id TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        hash TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        signature TEXT NOT NULL,
+        PRIMARY KEY (tenant_id, seq)
+    ) STRICT, WITHOUT ROWID;
+
+    INSERT INTO meta (key, value) VALUES ('format', 'interlock ledger');
+)";
+
+// kSteps[n] leads from version n to n + 1.
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1};
+
+Result<std::int64_t> read_version(SqliteDb& db) {
+    TRY_ASSIGN(const std::int64_t version, db.read_integer("PRAGMA user_version"));
+    TRY_ASSIGN(const std::int64_t application_id, db.read_integer("PRAGMA application_id"));
+    TRY_ASSIGN(const std::int64_t tables, db.read_integer("SELECT count(*) FROM sqlite_schema"));
+    if (version > kSchemaVersion) {
+        return fail(
+            errors::invalid_config,
+            "the database has schema version " + std::to_string(version) +
+                ", this program knows up to " + std::to_string(kSchemaVersion),
+            "Use the newer interlock that wrote this data folder.");
+    }
+    if (version < 0 || (tables > 0 && application_id != kApplicationId)) {
+        return fail(
+            errors::invalid_config,
+            "the file is a database of some other program",
+            "Point the data folder somewhere else.");
+    }
+    return version;
+}
+
+}  // namespace
+
+Result<void> migrate(SqliteDb& db) {
+    TRY_ASSIGN(std::int64_t version, read_version(db));
+    for (; version < kSchemaVersion; ++version) {
+        TRY_ASSIGN(SqliteTransaction transaction, SqliteTransaction::begin(db));
+        TRY(db.execute(kSteps.at(static_cast<std::size_t>(version))));
+        const std::string stamps = "PRAGMA application_id = " + std::to_string(kApplicationId) +
+                                   "; PRAGMA user_version = " + std::to_string(version + 1);
+        TRY(db.execute(stamps.c_str()));
+        TRY(transaction.commit());
+    }
+    return {};
+}
+
+Result<void> require_current_schema(SqliteDb& db) {
+    TRY_ASSIGN(const std::int64_t version, read_version(db));
+    if (version != kSchemaVersion) {
+        return fail(
+            errors::invalid_config,
+            "the database has schema version " + std::to_string(version) + ", version " +
+                std::to_string(kSchemaVersion) + " is needed",
+            "Start the server on this data folder once; it brings the database up to date.");
+    }
+    return {};
+}
+
+Result<void> configure_writer(SqliteDb& db) {
+    TRY_ASSIGN(const std::string mode, db.read_text("PRAGMA journal_mode = WAL"));
+    if (mode != "wal") {
+        return fail(
+            errors::io_failed,
+            "the file system of the database bears no write-ahead log (it stays in mode '" + mode +
+                "')",
+            "Put the data folder on a local disk.");
+    }
+    return db.execute("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;");
+}
+
+}  // namespace interlock

@@ -1,0 +1,62 @@
+// Writes the rows of turns inside a transaction that someone else opened. This is the hot path of
+// the plane: statements are prepared once, texts are bound in place and nothing is allocated per
+// row.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+#include "adapters/sqlite/sqlite_db.h"
+#include "base/result.h"
+#include "ports/ledger_store.h"
+
+namespace interlock {
+
+class TurnWriter {
+public:
+    // `db` must outlive the writer.
+    static Result<std::unique_ptr<TurnWriter>> prepare(SqliteDb& db);
+
+    // All rows of the turns, then each touched chain's head once. On an Error the caller rolls
+    // back.
+    Result<void> write(std::span<const TurnCommit> turns);
+
+private:
+    // What a batch did to one chain. The views point into the batch.
+    struct ChainGrowth {
+        std::int64_t first_seq = 0;
+        std::int64_t last_seq = 0;
+        std::string_view last_hash;
+    };
+
+    explicit TurnWriter(SqliteDb& db) : db_(db) {}
+    Result<void> write_states(std::span<const StateWrite> states);
+    Result<void> write_entries(std::span<const LedgerEntry> entries);
+    Result<void> write_answers(std::span<const AnswerWrite> answers);
+    Result<void> write_outbox(const TurnCommit& turn);
+    Result<void> write_timers(const TurnCommit& turn);
+    Result<void> write_records(const TurnCommit& turn);
+    Result<void> write_heads();
+
+    SqliteDb& db_;
+    std::unordered_map<std::string_view, ChainGrowth> growths_;  // Of the running batch.
+    SqliteStatement insert_state_;
+    SqliteStatement update_state_;
+    SqliteStatement insert_entry_;
+    SqliteStatement insert_head_;
+    SqliteStatement update_head_;
+    SqliteStatement insert_answer_;
+    SqliteStatement complete_answer_;
+    SqliteStatement insert_outbox_;
+    SqliteStatement mark_unknown_;
+    SqliteStatement delete_outbox_;
+    SqliteStatement replace_timer_;
+    SqliteStatement delete_timer_;
+    SqliteStatement insert_artifact_;
+    SqliteStatement insert_checkpoint_;
+};
+
+}  // namespace interlock

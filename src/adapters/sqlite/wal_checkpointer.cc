@@ -1,0 +1,136 @@
+#include "adapters/sqlite/wal_checkpointer.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace interlock {
+
+WalCheckpointer::WalCheckpointer(SqliteDb& writer, const WalCheckpointerOptions&)
+    : writer_(writer) {}
+
+Result<std::unique_ptr<WalCheckpointer>> WalCheckpointer::attach(
+    SqliteDb& writer, const WalCheckpointerOptions& options) {
+    TRY_ASSIGN(const std::int64_t page_size, writer.read_integer("PRAGMA page_size"));
+    std::unique_ptr<WalCheckpointer> made(new WalCheckpointer(writer, options));
+    made->passive_pages_ = std::max<std::int64_t>(1, options.passive_bytes / page_size);
+    made->restart_pages_ = std::max<std::int64_t>(1, options.restart_bytes / page_size);
+    if (options.own_thread) {
+        TRY_ASSIGN(
+            made->own_db_, SqliteDb::open({.path = options.path, .vfs_name = options.vfs_name}));
+        TRY(made->own_db_->execute("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;"));
+        made->thread_ = std::thread([self = made.get()] { self->run(); });
+    }
+    sqlite3_wal_hook(writer.handle(), &WalCheckpointer::on_commit, made.get());
+    return made;
+}
+
+WalCheckpointer::~WalCheckpointer() {
+    sqlite3_wal_hook(writer_.handle(), nullptr, nullptr);
+    if (thread_.joinable()) {
+        {
+            const std::lock_guard lock(wake_mutex_);
+            stopping_ = true;
+        }
+        wake_.notify_one();
+        thread_.join();
+    }
+    if (halted_ && own_db_) {
+        sqlite3_db_config(own_db_->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    }
+}
+
+int WalCheckpointer::on_commit(void* self, sqlite3*, const char*, int wal_pages) {
+    static_cast<WalCheckpointer*>(self)->wal_pages_.store(wal_pages, std::memory_order_relaxed);
+    return SQLITE_OK;
+}
+
+void WalCheckpointer::after_commit() {
+    const std::int64_t pages = wal_pages_.load(std::memory_order_relaxed);
+    if (pages < pages_at_request_) {
+        pages_at_request_ = 0;  // Everything had been moved and the log started over by itself.
+        pages_at_refusal_ = 0;
+    }
+    if (pages >= std::max(restart_pages_, pages_at_refusal_)) {
+        restart();
+    } else if (thread_.joinable() && pages - pages_at_request_ >= passive_pages_) {
+        pages_at_request_ = pages;
+        request();
+    }
+}
+
+void WalCheckpointer::halt() {
+    halted_ = true;
+    sqlite3_db_config(writer_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
+WalCounters WalCheckpointer::counters() const {
+    return {
+        .wal_pages = wal_pages_,
+        .passive_checkpoints = passive_checkpoints_,
+        .restarts = restarts_,
+        .restarts_refused = restarts_refused_,
+        .failures = failures_};
+}
+
+void WalCheckpointer::request() {
+    {
+        const std::lock_guard lock(wake_mutex_);
+        requested_ = true;
+    }
+    wake_.notify_one();
+}
+
+void WalCheckpointer::run() {
+    std::unique_lock lock(wake_mutex_);
+    while (true) {
+        wake_.wait(lock, [this] { return requested_ || stopping_; });
+        if (stopping_) {
+            return;
+        }
+        requested_ = false;
+        lock.unlock();
+        if (!halted_) {
+            const std::lock_guard checkpointing(checkpoint_mutex_);
+            const int code = sqlite3_wal_checkpoint_v2(
+                own_db_->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+            if (code == SQLITE_OK) {
+                ++passive_checkpoints_;
+            } else if ((code & 0xff) != SQLITE_BUSY) {
+                // The log still holds every page, so nothing is lost; but the disk needs a person.
+                ++failures_;
+                log_error("checkpoint_failed", {{"why", Json(own_db_->error_of(code).message)}});
+            }
+        }
+        lock.lock();
+    }
+}
+
+void WalCheckpointer::restart() {
+    if (halted_) {
+        return;
+    }
+    const std::lock_guard checkpointing(checkpoint_mutex_);
+    sqlite3* const db = writer_.handle();
+    sqlite3_busy_timeout(db, static_cast<int>(kWalRestartWaitMax.microseconds / 1000));
+    const int code =
+        sqlite3_wal_checkpoint_v2(db, nullptr, SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
+    sqlite3_busy_timeout(db, static_cast<int>(kLockWaitMax.microseconds / 1000));
+    if (code == SQLITE_OK) {
+        ++restarts_;
+        pages_at_request_ = 0;
+        pages_at_refusal_ = 0;
+        return;
+    }
+    pages_at_refusal_ = wal_pages_.load(std::memory_order_relaxed) + passive_pages_;
+    if ((code & 0xff) == SQLITE_BUSY) {
+        ++restarts_refused_;
+    } else {
+        ++failures_;
+        log_error("checkpoint_failed", {{"why", Json(writer_.error_of(code).message)}});
+    }
+}
+
+}  // namespace interlock
