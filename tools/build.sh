@@ -52,6 +52,7 @@ build_preset() {
         cmake --preset "$preset" >>"$log" 2>&1 || status=$?
     fi
     if ((status == 0)); then
+        : >"$log"
         NINJA_STATUS='[%f/%t] ' "${build_wrapper[@]}" ninja -C "$folder" -k "$build_failures_max" \
             -j "$(build_jobs)" "$@" >>"$log" 2>&1 || status=$?
     fi
