@@ -1,0 +1,31 @@
+#include "api/operation.h"
+
+#include "base/check.h"
+
+namespace interlock {
+
+ApiReply json_reply(int status, const Json& json) {
+    ApiReply reply;
+    reply.status = status;
+    reply.body = to_text(json);
+    return reply;
+}
+
+void OperationTable::add(Operation operation) {
+    for (const Operation& known : operations_) {
+        CHECK(known.id != operation.id);
+        CHECK(known.method != operation.method || known.path != operation.path);
+    }
+    operations_.push_back(std::move(operation));
+}
+
+const Operation* OperationTable::find(std::string_view id) const {
+    for (const Operation& operation : operations_) {
+        if (operation.id == id) {
+            return &operation;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace interlock

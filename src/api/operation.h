@@ -1,0 +1,82 @@
+// One table of everything that can be asked of the server. The HTTP routes, the MCP tools, the
+// OpenAPI document and the authorisation matrix are all made from it, so none can drift.
+//
+// An operation's handler translates: JSON → contract type → service → JSON. It decides nothing and
+// does not block; the reply may come from any thread, exactly once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "contracts/principal/principal.h"
+#include "core/access/access_policy.h"
+#include "net/http_message.h"
+
+namespace interlock {
+
+// What a face hands to a handler: the caller is authenticated and allowed.
+struct ApiCall {
+    Principal principal;  // kind internal with id "anyone" for operations open to anyone.
+    TenantId tenant_id;   // Empty for operations of the host.
+    std::map<std::string, std::string> path;   // Captured parameters but the tenant, decoded.
+    std::map<std::string, std::string> query;  // Declared parameters only, decoded.
+    Json body;                                 // Null when the operation takes none.
+    // The raw request behind it; null on MCP. Only login and session handling look at it.
+    const HttpRequest* http = nullptr;
+};
+
+struct ApiReply {
+    int status = 200;
+    std::string body;  // JSON text unless content_type says otherwise.
+    std::string content_type = "application/json";
+    std::vector<HttpHeader> headers;
+};
+ApiReply json_reply(int status, const Json& json);
+
+using ApiReplyTo = std::function<void(Result<ApiReply>)>;
+
+struct QueryParameter {
+    std::string name;
+    std::string description;
+    Json schema;  // JSON Schema of the decoded text; "integer" parameters are checked as such.
+};
+
+struct ToolHints {
+    bool read_only = false;
+    bool destructive = false;
+    bool idempotent = false;
+};
+
+struct Operation {
+    std::string id;  // Stable; the MCP tool's name and the OpenAPI operationId.
+    std::string method;
+    std::string path;  // "/api/{tenant_id}/kill"
+    std::string summary;      // One line.
+    std::string description;  // For people and models: what it does, when to use it, how to retry.
+    Access access;
+    std::vector<QueryParameter> query;
+    Json request_schema;  // Null: takes no body.
+    Json answer_schema;   // Null: not JSON (metrics).
+    std::vector<int> statuses = {200};  // Success statuses, for OpenAPI.
+    std::optional<ToolHints> tool;      // Set: offered to agents over MCP.
+    std::function<void(ApiCall, ApiReplyTo)> handle;
+};
+
+class OperationTable {
+public:
+    // CHECKs that id and (method, path) are new.
+    void add(Operation operation);
+    const std::vector<Operation>& all() const { return operations_; }
+    const Operation* find(std::string_view id) const;
+
+private:
+    std::vector<Operation> operations_;
+};
+
+}  // namespace interlock
