@@ -16,11 +16,11 @@ void try_text(std::string_view text) {
         CHECK(!value.error().message.empty());
         return;
     }
-    const std::string text = to_text(*value);
-    const auto again = Decimal::parse(text);
+    const std::string canonical = to_text(*value);
+    const auto again = Decimal::parse(canonical);
     CHECK(again && *again == *value);
-    CHECK(to_text(*again) == text);
-    CHECK(text.find_first_of("eE+") == std::string::npos);
+    CHECK(to_text(*again) == canonical);
+    CHECK(canonical.find_first_of("eE+") == std::string::npos);
 
     if (const auto sum = add(*value, Decimal(1)); sum) {
         CHECK(*sum > *value);

@@ -65,7 +65,7 @@ WORDS = (
     Word(
         "random", r"\brandom_bytes\(|\brandom_device\b|\bs?rand\(", SOURCES,
         "draws randomness that no test can repeat", "ask ports/id_source.h",
-        ("src/base/crypto*", "src/adapters/system/", "bench/", *TESTS)),
+        ("src/base/random.cc", "src/base/crypto.h", "src/adapters/system/", "bench/", *TESTS)),
     Word(
         "environment", r"\b(secure_)?getenv\b", SOURCES, "reads the environment",
         "read it in src/bin/config and pass the value down", ("src/bin/", *TESTS)),
