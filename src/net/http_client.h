@@ -28,8 +28,8 @@ public:
     // once for requests that were not yet sent in part.
     virtual Result<HttpResponse> send(const HttpRequest& request) = 0;
 
-    // For server-sent events: calls `on_bytes` with each piece of the body until the server ends the
-    // stream or the callback returns false. The returned response has an empty body.
+    // For server-sent events: calls `on_bytes` with each piece of the body until the server ends
+    // the stream or the callback returns false. The returned response has an empty body.
     virtual Result<HttpResponse> send_streaming(
         const HttpRequest& request,
         const std::function<bool(const HttpResponse& head, std::string_view bytes)>& on_bytes) = 0;

@@ -34,7 +34,7 @@ struct TlsFiles {
 
 struct HttpServerConfig {
     std::string address = "127.0.0.1";
-    std::uint16_t port = 0;  // 0: any free one; HttpServer::port() tells.
+    std::uint16_t port = 0;        // 0: any free one; HttpServer::port() tells.
     std::string unix_socket_path;  // Empty: none. Created with mode 0600.
     std::optional<TlsFiles> tls;
     int threads = 1;

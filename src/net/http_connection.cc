@@ -1,0 +1,417 @@
+// The life of a connection: read, hand over, answer, and close without losing the last answer.
+#include "net/http_connection.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "net/http_stream.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::size_t kIdleInputBytes = 4 * 1024;   // Held by every idle connection.
+constexpr std::size_t kBusyInputBytes = 64 * 1024;  // While a request is arriving.
+// Pipelined requests kept while one is being handled; then we stop reading.
+constexpr std::size_t kReadAheadMax = 16 * 1024;
+// Answers to pipelined requests gathered into one write.
+constexpr std::size_t kGatherMax = 64 * 1024;
+// How long we wait for the peer to read our last answer before the connection is torn down.
+constexpr std::chrono::milliseconds kLingerTime{2'000};
+
+void release_if_large(std::string& buffer) {
+    buffer.clear();
+    if (buffer.capacity() > kGatherMax) {
+        std::string().swap(buffer);
+    }
+}
+
+}  // namespace
+
+HttpConnection::HttpConnection(
+    std::shared_ptr<HttpLoop> loop, PeerInfo peer, ConnectionBudget& budget)
+    : loop_(std::move(loop)),
+      peer_(std::move(peer)),
+      budget_(budget),
+      parser_({
+          .header_bytes_max = loop_->shared().limits.header_bytes_max,
+          .body_bytes_max = loop_->shared().limits.body_bytes_max,
+      }) {}
+
+HttpConnection::~HttpConnection() {
+    if (phase_ != Phase::closed) {
+        loop_->shared().give_back(budget_);  // The loop ended before it could start us.
+    }
+}
+
+void HttpConnection::start() {
+    if (peer_.tls) {
+        read_deadline_ = NetClock::now() + loop_->shared().limits.request_read_timeout;
+        start_handshake();
+        return;
+    }
+    phase_ = Phase::reading;
+    pump();
+}
+
+void HttpConnection::start_refusal() {
+    keep_alive_ = false;
+    answer(fault_response(HttpFault::too_many_connections));
+    pump();
+}
+
+void HttpConnection::on_handshake(bool is_ok) {
+    if (phase_ == Phase::closed) {
+        return;
+    }
+    if (!is_ok) {
+        close();
+        return;
+    }
+    phase_ = Phase::reading;
+    pump();
+}
+
+void HttpConnection::on_read(ReadOutcome outcome, std::size_t count) {
+    is_reading_ = false;
+    if (phase_ == Phase::closed) {
+        return;
+    }
+    if (outcome == ReadOutcome::failed) {
+        close();
+        return;
+    }
+    if (outcome == ReadOutcome::end) {
+        has_peer_ended_ = true;
+        // While a request is being handled this may be a caller that ended only its own side.
+        if (is_lingering_ || phase_ == Phase::streaming) {
+            close();
+            return;
+        }
+    }
+    in_end_ += count;
+    pump();
+}
+
+// Parses and answers as long as there is something to parse and nobody to wait for. A handler that
+// answers at once comes back here through take(), which then leaves the work to the loop below: no
+// recursion however many requests were pipelined.
+void HttpConnection::pump() {
+    if (is_pumping_) {
+        return;
+    }
+    is_pumping_ = true;
+    bool is_held = true;
+    while (is_held) {
+        while (phase_ == Phase::reading && out_.size() < kGatherMax && read_request()) {
+        }
+        is_held = phase_ == Phase::reading && out_.size() >= kGatherMax;
+        flush();
+        is_held = is_held && !is_writing_;
+    }
+    is_pumping_ = false;
+    settle();
+}
+
+bool HttpConnection::read_request() {
+    const ParseStep step =
+        parser_.feed(std::string_view(in_).substr(in_begin_, in_end_ - in_begin_));
+    in_begin_ += step.consumed;
+    switch (step.status) {
+        case ParseStatus::failed:
+            answer_fault(parser_.fault());
+            return false;
+        case ParseStatus::complete:
+            dispatch();
+            return true;
+        case ParseStatus::need_more:
+            break;
+    }
+    if (parser_.take_continue()) {
+        out_ += kContinue;
+    }
+    if (!has_begun_ && (step.consumed > 0 || in_begin_ < in_end_)) {
+        has_begun_ = true;
+        read_deadline_ = NetClock::now() + loop_->shared().limits.request_read_timeout;
+    }
+    return false;
+}
+
+void HttpConnection::dispatch() {
+    ParsedRequest parsed = parser_.take();
+    has_begun_ = false;
+    phase_ = Phase::handling;
+    ++request_;
+    keep_alive_ = parsed.keep_alive;
+    is_http_1_0_ = parsed.http_1_0;
+    is_head_ = parsed.request.method == "HEAD";
+    parsed.request.listener = peer_.listener;
+    parsed.request.tls = peer_.tls;
+    parsed.request.peer_is_loopback = peer_.is_loopback;
+    parsed.request.peer_address = peer_.address;
+    loop_->shared().requests.fetch_add(1, std::memory_order_relaxed);
+    loop_->shared().handler(
+        std::move(parsed.request), make_responder(shared_from_this(), request_));
+}
+
+void HttpConnection::take(Delivery delivery) {
+    if (auto* call = std::get_if<std::function<void()>>(&delivery.what)) {
+        (*call)();
+        return;
+    }
+    if (phase_ == Phase::closed || delivery.request != request_) {
+        return;
+    }
+    if (phase_ == Phase::handling) {
+        if (auto* response = std::get_if<HttpResponse>(&delivery.what)) {
+            answer(*response);
+        } else if (auto* start = std::get_if<StreamStart>(&delivery.what)) {
+            begin_stream(std::move(*start));
+        }
+    } else if (phase_ == Phase::streaming) {
+        if (auto* piece = std::get_if<StreamBytes>(&delivery.what)) {
+            out_stream_bytes_ += piece->bytes.size();
+            if (is_http_1_0_) {
+                out_ += piece->bytes;
+            } else {
+                append_chunk(out_, piece->bytes);
+            }
+        } else if (auto* end = std::get_if<StreamEnd>(&delivery.what)) {
+            if (!end->is_complete) {
+                close();
+                return;
+            }
+            end_stream();
+        }
+    }
+    pump();
+}
+
+ResponseFraming HttpConnection::framing() {
+    return {
+        .keep_alive = keep_alive_,
+        .http_1_0 = is_http_1_0_,
+        .head_only = is_head_,
+        .date = loop_->date(),
+    };
+}
+
+void HttpConnection::answer(const HttpResponse& response) {
+    const auto connection = response.header("Connection");
+    keep_alive_ =
+        keep_alive_ && !is_stopping_ && !(connection && equal_ignoring_case(*connection, "close"));
+    append_response(out_, response, framing());
+    finish_exchange();
+}
+
+void HttpConnection::answer_fault(HttpFault fault) {
+    loop_->shared().bad_requests.fetch_add(1, std::memory_order_relaxed);
+    keep_alive_ = false;
+    is_http_1_0_ = false;
+    is_head_ = false;
+    append_response(out_, fault_response(fault), framing());
+    finish_exchange();
+}
+
+void HttpConnection::begin_stream(StreamStart start) {
+    if (is_stopping_ || has_peer_ended_) {
+        close();
+        start.channel->lose_peer();
+        return;
+    }
+    keep_alive_ = keep_alive_ && !is_http_1_0_;
+    append_stream_head(out_, start.head, framing());
+    phase_ = Phase::streaming;
+    channel_ = std::move(start.channel);
+    if (is_head_) {
+        channel_->lose_peer();  // HEAD wants no body, so nobody listens to this stream.
+        channel_.reset();
+        finish_exchange();
+    }
+}
+
+void HttpConnection::end_stream() {
+    if (!is_http_1_0_) {
+        out_ += kLastChunk;
+    }
+    channel_.reset();
+    out_stream_bytes_ = 0;
+    sending_stream_bytes_ = 0;
+    finish_exchange();
+}
+
+void HttpConnection::finish_exchange() {
+    phase_ = keep_alive_ && !is_stopping_ ? Phase::reading : Phase::closing;
+}
+
+// After everything that could be done now is done: what are we waiting for, and until when?
+void HttpConnection::settle() {
+    if (phase_ == Phase::reading && has_peer_ended_ && !is_writing_) {
+        phase_ = Phase::closing;  // Whatever is still unparsed can never become a request.
+    }
+    if (phase_ == Phase::closing && !is_lingering_ && !is_writing_) {
+        linger();
+    }
+    if (phase_ == Phase::reading && !has_begun_) {
+        read_deadline_ = NetClock::now() + loop_->shared().limits.keep_alive_timeout;
+    }
+    read_more();
+}
+
+void HttpConnection::read_more() {
+    if (is_reading_ || has_peer_ended_ || phase_ == Phase::handshake || phase_ == Phase::closed) {
+        return;
+    }
+    if (is_lingering_) {
+        in_begin_ = in_end_;
+    }
+    const std::size_t unread = in_end_ - in_begin_;
+    const bool is_parsing = phase_ == Phase::reading && out_.size() < kGatherMax;
+    if (!is_parsing && unread >= kReadAheadMax) {
+        return;  // The parser bounds what stays unread, but only while it is asked.
+    }
+    if (in_begin_ > 0) {
+        std::memmove(in_.data(), in_.data() + in_begin_, unread);
+        in_begin_ = 0;
+        in_end_ = unread;
+    }
+    const bool is_idle = unread == 0 && !has_begun_;
+    const std::size_t wanted = is_idle ? kIdleInputBytes : std::max(kBusyInputBytes, 2 * unread);
+    if (in_.size() < wanted) {
+        in_.resize(wanted);
+    } else if (is_idle && in_.size() > kIdleInputBytes) {
+        std::string(kIdleInputBytes, '\0').swap(in_);
+    }
+    is_reading_ = true;
+    start_read(std::span(in_).subspan(in_end_));
+}
+
+void HttpConnection::flush() {
+    while (!is_writing_ && !out_.empty() && phase_ != Phase::closed) {
+        sending_.swap(out_);
+        sending_stream_bytes_ = std::exchange(out_stream_bytes_, 0);
+        const std::optional<std::size_t> written = try_write(sending_);
+        if (!written) {
+            close();
+            return;
+        }
+        sent_ = *written;
+        if (sent_ == sending_.size()) {
+            note_all_sent();
+            continue;
+        }
+        is_writing_ = true;
+        write_deadline_ = NetClock::now() + loop_->shared().limits.write_timeout;
+        start_write(std::string_view(sending_).substr(sent_));
+    }
+}
+
+void HttpConnection::note_all_sent() {
+    release_if_large(sending_);
+    sent_ = 0;
+    if (channel_) {
+        channel_->note_sent(std::exchange(sending_stream_bytes_, 0));
+    }
+}
+
+void HttpConnection::on_written(bool is_ok, std::size_t count) {
+    if (phase_ == Phase::closed) {
+        return;
+    }
+    if (!is_ok) {
+        close();
+        return;
+    }
+    sent_ += count;
+    if (sent_ < sending_.size()) {
+        write_deadline_ = NetClock::now() + loop_->shared().limits.write_timeout;
+        start_write(std::string_view(sending_).substr(sent_));
+        return;
+    }
+    is_writing_ = false;
+    note_all_sent();
+    pump();
+}
+
+// Closing a socket with unread input makes the kernel reset the connection, and the reset may
+// overtake our answer (a 413 to a caller that is still sending). So we end our side, read and drop
+// what still comes, and close when the peer has, or after a moment.
+void HttpConnection::linger() {
+    if (is_stopping_ || has_peer_ended_) {
+        close();
+        return;
+    }
+    is_lingering_ = true;
+    read_deadline_ = NetClock::now() + kLingerTime;
+    end_output();
+}
+
+void HttpConnection::begin_stop() {
+    is_stopping_ = true;
+    switch (phase_) {
+        case Phase::handshake:
+            close();
+            return;
+        case Phase::reading:
+            phase_ = Phase::closing;
+            break;
+        case Phase::streaming: {
+            const std::shared_ptr<StreamChannel> channel = channel_;
+            end_stream();
+            channel->lose_peer();
+            break;
+        }
+        case Phase::closing:
+            if (is_lingering_) {
+                close();
+            }
+            return;
+        case Phase::handling:
+        case Phase::closed:
+            return;
+    }
+    pump();
+}
+
+void HttpConnection::close() {
+    if (phase_ == Phase::closed) {
+        return;
+    }
+    phase_ = Phase::closed;
+    close_transport();
+    const std::shared_ptr<HttpConnection> self = shared_from_this();  // The map may hold the last.
+    loop_->remove(*this);
+    loop_->shared().give_back(budget_);
+    if (const auto channel = std::exchange(channel_, nullptr)) {
+        channel->lose_peer();
+    }
+}
+
+bool HttpConnection::is_overdue(NetClock::time_point now) const {
+    if (is_writing_) {
+        return now >= write_deadline_;
+    }
+    switch (phase_) {
+        case Phase::handshake:
+        case Phase::reading:
+        case Phase::closing:
+            return now >= read_deadline_;
+        case Phase::handling:
+        case Phase::streaming:
+        case Phase::closed:
+            return false;
+    }
+    return false;
+}
+
+void HttpConnection::expire() {
+    if (!is_writing_ && phase_ == Phase::reading && has_begun_) {
+        answer_fault(HttpFault::request_timeout);
+        pump();
+        return;
+    }
+    close();
+}
+
+}  // namespace interlock

@@ -1,0 +1,115 @@
+// One connection of the HTTP server as a state machine, without sockets: bytes come in through
+// on_read(), go out through start_write(), and a derived class moves them (TCP, Unix, TLS).
+//
+//     handshake -> reading -> handling -> reading -> ...            one request at a time, in order
+//                     |          `-> streaming -> reading
+//                     `----------------`-> closing -> closed        closing: last answer, then
+//                     linger
+//
+// Everything here runs on the loop's thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "net/http_loop.h"
+#include "net/http_parse.h"
+
+namespace interlock {
+
+struct PeerInfo {
+    Listener listener = Listener::tcp;
+    bool tls = false;
+    bool is_loopback = false;
+    std::string address;
+};
+
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+public:
+    // `budget` is where the connection's place was taken; it goes back there on close.
+    HttpConnection(std::shared_ptr<HttpLoop> loop, PeerInfo peer, ConnectionBudget& budget);
+    virtual ~HttpConnection();
+    HttpConnection(const HttpConnection&) = delete;
+    HttpConnection& operator=(const HttpConnection&) = delete;
+
+    HttpLoop& loop() { return *loop_; }
+
+    void start();
+    void start_refusal();  // Says 503 and closes.
+    void take(Delivery delivery);
+    void begin_stop();
+    void close();  // At once, without another byte.
+
+    bool is_overdue(NetClock::time_point now) const;
+    void expire();
+
+protected:
+    enum class ReadOutcome { bytes, end, failed };
+
+    // The transport. Each start_… calls its on_… later, never from inside.
+    virtual void start_handshake() = 0;
+    virtual void start_read(std::span<char> into) = 0;
+    virtual void start_write(std::string_view bytes) = 0;
+    // Writes what goes without waiting; nothing when the peer is gone. 0 is always a valid answer.
+    virtual std::optional<std::size_t> try_write(std::string_view bytes) = 0;
+    // Tells the peer that nothing more will come; reading stays possible.
+    virtual void end_output() = 0;
+    virtual void close_transport() = 0;
+
+    void on_handshake(bool is_ok);
+    void on_read(ReadOutcome outcome, std::size_t count);
+    void on_written(bool is_ok, std::size_t count);
+
+private:
+    enum class Phase { handshake, reading, handling, streaming, closing, closed };
+
+    void pump();
+    bool read_request();
+    void dispatch();
+    void answer(const HttpResponse& response);
+    void answer_fault(HttpFault fault);
+    void begin_stream(StreamStart start);
+    void end_stream();
+    void finish_exchange();
+    void settle();
+    void read_more();
+    void flush();
+    void note_all_sent();
+    void linger();
+    ResponseFraming framing();
+
+    const std::shared_ptr<HttpLoop> loop_;
+    const PeerInfo peer_;
+    ConnectionBudget& budget_;  // In HttpShared, which the loop keeps.
+    Phase phase_ = Phase::handshake;
+    bool is_pumping_ = false;
+    bool is_stopping_ = false;
+    bool is_lingering_ = false;
+
+    HttpRequestParser parser_;
+    std::string in_;  // in_[in_begin_, in_end_) has arrived and is not parsed yet.
+    std::size_t in_begin_ = 0;
+    std::size_t in_end_ = 0;
+    bool is_reading_ = false;      // A read is under way into in_ behind in_end_.
+    bool has_peer_ended_ = false;  // The peer sends nothing more; it may still read.
+    bool has_begun_ = false;       // Part of a request has arrived.
+    NetClock::time_point read_deadline_{};
+
+    std::uint64_t request_ = 0;  // Counts requests; the current one in handling and streaming.
+    bool keep_alive_ = true;
+    bool is_http_1_0_ = false;
+    bool is_head_ = false;
+    std::shared_ptr<StreamChannel> channel_;
+
+    std::string out_;      // Waits until what is being sent is gone.
+    std::string sending_;  // Being written; must not move meanwhile.
+    std::size_t sent_ = 0;
+    bool is_writing_ = false;
+    std::size_t out_stream_bytes_ = 0;      // Of the stream's own bytes, how many are in out_ ...
+    std::size_t sending_stream_bytes_ = 0;  // ... and in sending_.
+    NetClock::time_point write_deadline_{};
+};
+
+}  // namespace interlock

@@ -1,0 +1,179 @@
+// The event loop of one network thread.
+#include "net/http_loop.h"
+
+#include <algorithm>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <ctime>
+
+#include "base/check.h"
+#include "net/http_connection.h"
+#include "net/http_format.h"
+
+namespace interlock {
+namespace {
+
+namespace asio = boost::asio;
+using Executor = asio::io_context::executor_type;
+using Timer = asio::basic_waitable_timer<NetClock, asio::wait_traits<NetClock>, Executor>;
+
+// Deadlines are looked at in rounds rather than by one timer each, which would be re-armed with
+// every request. A deadline may therefore be late by one round.
+std::chrono::milliseconds round_of(const HttpLimits& limits) {
+    const auto shortest =
+        std::min({limits.request_read_timeout, limits.keep_alive_timeout, limits.write_timeout});
+    return std::clamp(shortest / 4, std::chrono::milliseconds(5), std::chrono::milliseconds(250));
+}
+
+}  // namespace
+
+bool ConnectionBudget::try_take() {
+    std::size_t used = used_.load();
+    while (used < max_) {
+        if (used_.compare_exchange_weak(used, used + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void HttpShared::give_back(ConnectionBudget& budget) {
+    budget.give_back();
+    const std::lock_guard lock(mutex);
+    changed.notify_all();
+}
+
+struct HttpLoop::Reactor {
+    asio::io_context context{1};  // One thread runs it.
+    asio::executor_work_guard<Executor> work{context.get_executor()};
+    Timer sweep_timer{context};
+};
+
+HttpLoop::HttpLoop(std::shared_ptr<HttpShared> shared)
+    : shared_(std::move(shared)), reactor_(std::make_unique<Reactor>()) {}
+HttpLoop::~HttpLoop() = default;
+
+asio::io_context& HttpLoop::context() {
+    return reactor_->context;
+}
+
+void HttpLoop::post(std::function<void()> task) {
+    asio::post(reactor_->context, std::move(task));
+}
+
+void HttpLoop::deliver(Delivery delivery) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (is_ended_) {
+            return;
+        }
+        deliveries_.push_back(std::move(delivery));
+        if (std::exchange(is_drain_posted_, true)) {
+            return;
+        }
+    }
+    asio::post(reactor_->context, [this] { drain(); });
+}
+
+void HttpLoop::drain() {
+    std::vector<Delivery> batch;
+    {
+        const std::lock_guard lock(mutex_);
+        batch.swap(deliveries_);
+        is_drain_posted_ = false;
+    }
+    for (Delivery& delivery : batch) {
+        const std::shared_ptr<HttpConnection> connection = delivery.connection;
+        connection->take(std::move(delivery));
+    }
+}
+
+void HttpLoop::run() {
+    thread_ = std::this_thread::get_id();
+    reactor_->context.run();
+    CHECK(connections_.empty());
+    std::vector<Delivery> late;  // Destroyed outside the lock: a delivery may own its connection.
+    const std::lock_guard lock(mutex_);
+    is_ended_ = true;
+    late.swap(deliveries_);
+}
+
+void HttpLoop::finish() {
+    post([this] {
+        close_all();
+        reactor_->sweep_timer.cancel();
+        reactor_->work.reset();
+    });
+}
+
+bool HttpLoop::add(const std::shared_ptr<HttpConnection>& connection) {
+    if (is_stopping_) {
+        connection->close();
+        return false;
+    }
+    connections_.emplace(connection.get(), connection);
+    arm_sweep();
+    return true;
+}
+
+void HttpLoop::remove(HttpConnection& connection) {
+    connections_.erase(&connection);
+}
+
+void HttpLoop::begin_stop() {
+    is_stopping_ = true;
+    const auto connections = connections_;  // Closing removes from the map.
+    for (const auto& [key, connection] : connections) {
+        connection->begin_stop();
+    }
+}
+
+void HttpLoop::close_all() {
+    is_stopping_ = true;
+    const auto connections = connections_;
+    for (const auto& [key, connection] : connections) {
+        connection->close();
+    }
+}
+
+std::string_view HttpLoop::date() {
+    const std::int64_t now = std::time(nullptr);
+    if (now != date_second_) {
+        date_second_ = now;
+        date_ = http_date(now);
+    }
+    return date_;
+}
+
+void HttpLoop::arm_sweep() {
+    if (std::exchange(is_sweep_armed_, true)) {
+        return;
+    }
+    reactor_->sweep_timer.expires_after(round_of(shared_->limits));
+    reactor_->sweep_timer.async_wait([this](const boost::system::error_code& error) {
+        is_sweep_armed_ = false;
+        if (!error) {
+            sweep();
+        }
+    });
+}
+
+void HttpLoop::sweep() {
+    const NetClock::time_point now = NetClock::now();
+    std::vector<std::shared_ptr<HttpConnection>> overdue;
+    for (const auto& [key, connection] : connections_) {
+        if (connection->is_overdue(now)) {
+            overdue.push_back(connection);
+        }
+    }
+    for (const auto& connection : overdue) {
+        connection->expire();
+    }
+    if (!connections_.empty()) {
+        arm_sweep();  // A server without connections sleeps.
+    }
+}
+
+}  // namespace interlock

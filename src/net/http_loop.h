@@ -1,0 +1,145 @@
+// One network thread of the HTTP server: its event loop, the connections that live on it, and the
+// queue through which other threads hand answers to them.
+//
+// A connection belongs to one loop for life, so nothing inside it needs a lock. Answers are queued
+// and the loop is woken once per batch: after a commit the engine may answer hundreds of callers,
+// and waking the thread for each would cost more than the answers.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "net/http_message.h"
+#include "net/http_server.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace interlock {
+
+class HttpConnection;
+class StreamChannel;
+
+using NetClock = std::chrono::steady_clock;
+
+// How many connections of one sort may be open at once.
+class ConnectionBudget {
+public:
+    explicit ConnectionBudget(std::size_t max) : max_(max) {}
+    bool try_take();
+    void give_back() { used_.fetch_sub(1); }
+    std::size_t used() const { return used_.load(); }
+
+private:
+    const std::size_t max_;
+    std::atomic<std::size_t> used_{0};
+};
+
+// The operator's socket has places of its own: a flood over TCP must not keep the operator out.
+inline constexpr std::size_t kOperatorConnectionsMax = 64;
+// Connections that are only being told "no"; beyond these a refusal is a plain close.
+inline constexpr std::size_t kRefusalsMax = 64;
+
+// What all loops and connections of one server share.
+struct HttpShared {
+    HttpShared(HttpLimits limits_in, HttpHandler handler_in)
+        : limits(limits_in), handler(std::move(handler_in)), tcp(limits.connections_max) {}
+
+    std::size_t open() const { return tcp.used() + operators.used() + refusals.used(); }
+    void give_back(ConnectionBudget& budget);
+
+    const HttpLimits limits;
+    HttpHandler handler;  // Emptied after the threads have ended; read only by them before.
+    ConnectionBudget tcp;
+    ConnectionBudget operators{kOperatorConnectionsMax};
+    ConnectionBudget refusals{kRefusalsMax};
+    std::atomic<std::uint64_t> accepted{0};
+    std::atomic<std::uint64_t> refused{0};
+    std::atomic<std::uint64_t> requests{0};
+    std::atomic<std::uint64_t> bad_requests{0};
+    std::mutex mutex;  // Only for waiting on `changed`.
+    std::condition_variable changed;
+};
+
+struct StreamStart {
+    HttpResponse head;
+    std::shared_ptr<StreamChannel> channel;
+};
+struct StreamBytes {
+    std::string bytes;
+};
+struct StreamEnd {
+    bool is_complete = true;  // False: cut off, so that the peer can tell.
+};
+
+// Something for one request of one connection. `request` keeps a late answer away from the next
+// request on the same connection.
+struct Delivery {
+    std::shared_ptr<HttpConnection> connection;
+    std::uint64_t request = 0;
+    std::variant<HttpResponse, StreamStart, StreamBytes, StreamEnd, std::function<void()>> what;
+};
+
+class HttpLoop : public std::enable_shared_from_this<HttpLoop> {
+public:
+    explicit HttpLoop(std::shared_ptr<HttpShared> shared);
+    ~HttpLoop();
+    HttpLoop(const HttpLoop&) = delete;
+    HttpLoop& operator=(const HttpLoop&) = delete;
+
+    // From any thread.
+    void post(std::function<void()> task);
+    // Queues for the loop; dropped once the loop has ended. Bounded by what it carries: one answer
+    // per open request, and per stream what StreamChannel allows to be unsent.
+    void deliver(Delivery delivery);
+    bool runs_here() const { return thread_.load() == std::this_thread::get_id(); }
+    boost::asio::io_context& context();
+    HttpShared& shared() { return *shared_; }
+
+    // The thread's body; returns after finish(), when every connection is closed.
+    void run();
+    void finish();
+
+    // On the loop's own thread.
+    bool add(const std::shared_ptr<HttpConnection>& connection);  // False (and closed): stopping.
+    void remove(HttpConnection& connection);
+    void begin_stop();  // Connections end as soon as they owe nobody an answer.
+    void close_all();
+    std::string_view date();  // The Date header of this second.
+
+private:
+    struct Reactor;
+
+    void drain();
+    void arm_sweep();
+    void sweep();
+
+    const std::shared_ptr<HttpShared> shared_;
+    const std::unique_ptr<Reactor> reactor_;
+    std::atomic<std::thread::id> thread_{};
+
+    std::unordered_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
+    bool is_stopping_ = false;
+    bool is_sweep_armed_ = false;
+    std::int64_t date_second_ = -1;
+    std::string date_;
+
+    std::mutex mutex_;
+    std::vector<Delivery> deliveries_;  // Guarded by mutex_, as are the two below.
+    bool is_drain_posted_ = false;
+    bool is_ended_ = false;
+};
+
+}  // namespace interlock
