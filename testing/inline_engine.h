@@ -1,0 +1,76 @@
+// The engine thread and the workers of a test, without threads: turns and jobs run in the order in
+// which they were submitted, on the caller's thread, one turn per batch. What a turn or job submits
+// while it runs is run after it, never inside it, as in the server.
+//
+// hold() collects turns instead; release() runs them as one batch, for tests about group commit.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "services/turn_gate.h"
+#include "services/turn_runner.h"
+
+namespace interlock {
+
+class InlineEngine {
+public:
+    explicit InlineEngine(TurnRunner& runner) : runner_(runner) {}
+
+    SubmitTurn submit_turn() {
+        return [this](TurnRequest request) {
+            if (holding_) {
+                held_.push_back(std::move(request));
+                return;
+            }
+            enqueue([this, request = std::move(request)]() mutable {
+                std::vector<TurnRequest> batch;
+                batch.push_back(std::move(request));
+                runner_.run_batch(std::move(batch));
+            });
+        };
+    }
+
+    // As WorkerPool::try_run; `jobs_refused` plays a full pool.
+    std::function<bool(std::function<void()>)> submit_job() {
+        return [this](std::function<void()> job) {
+            if (jobs_refused) {
+                return false;
+            }
+            enqueue(std::move(job));
+            return true;
+        };
+    }
+    bool jobs_refused = false;
+
+    void hold() { holding_ = true; }
+    void release() {
+        holding_ = false;
+        enqueue([this] { runner_.run_batch(std::exchange(held_, {})); });
+    }
+
+private:
+    void enqueue(std::function<void()> step) {
+        steps_.push_back(std::move(step));
+        if (running_) {
+            return;
+        }
+        running_ = true;
+        while (!steps_.empty()) {
+            std::function<void()> next = std::move(steps_.front());
+            steps_.pop_front();
+            next();
+        }
+        running_ = false;
+    }
+
+    TurnRunner& runner_;
+    std::deque<std::function<void()>> steps_;
+    std::vector<TurnRequest> held_;
+    bool running_ = false;
+    bool holding_ = false;
+};
+
+}  // namespace interlock
