@@ -95,6 +95,12 @@ def judge(layer, other, flags, header):
     return None
 
 
+def rule_can_fail(flags, headers):
+    """Whether a build that shows services to core would be noticed."""
+    roots = [f"-I{root}" for root in (ROOT / "build" / "include_roots").iterdir()]
+    return judge("core", "services", [*flags["core"], *roots], headers["services"]) is not None
+
+
 def main(build_folder):
     flags = flags_by_layer(build_folder)
     headers = headers_by_layer()
@@ -109,6 +115,8 @@ def main(build_folder):
     with ThreadPoolExecutor(cpu_count()) as pool:
         problems += filter(None, pool.map(
             lambda pair: judge(*pair, flags[pair[0]], headers[pair[1]]), pairs))
+    if not problems and not rule_can_fail(flags, headers):
+        problems.append("core could see services and this check would not notice; repair it")
     for problem in problems:
         print(problem)
     forbidden = sum(other not in allowed(layer) for layer, other in pairs)

@@ -1,11 +1,18 @@
 """Prints `passed failed` for a JUnit file written by ctest: count_cases.py FILE yes|no
 
-A skipped case proves nothing: it never counts as passed, and with `yes` (as in CI) it counts as
-failed. A missing or unreadable file counts as nothing at all, which the caller treats as a failure.
+A case that skipped itself proves nothing: it never counts as passed, and with `yes` (as in CI) it
+counts as failed. A case that could not be started has failed. A missing or unreadable file counts
+as nothing at all, which the caller treats as a failure.
 """
 
 import sys
 import xml.etree.ElementTree as xml
+
+
+def skipped_itself(case):
+    skipped = case.find("skipped")
+    return case.get("status") == "disabled" or (
+        skipped is not None and "SKIP" in skipped.get("message", ""))
 
 
 def count(path, skipped_fails):
@@ -14,10 +21,8 @@ def count(path, skipped_fails):
     except (OSError, xml.ParseError):
         return 0, 0
     passed = sum(case.get("status") == "run" for case in cases)
-    failed = sum(case.get("status") == "fail" for case in cases)
-    if skipped_fails:
-        failed = len(cases) - passed
-    return passed, failed
+    skipped = sum(skipped_itself(case) for case in cases)
+    return passed, len(cases) - passed - (0 if skipped_fails else skipped)
 
 
 if __name__ == "__main__":
