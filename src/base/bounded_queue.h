@@ -1,5 +1,6 @@
 // The one queue between threads: bounded, many producers, one or more consumers, with a front lane
-// for what must not wait (the kill switch). A full queue refuses; it never grows and never blocks a
+// for what must not wait (the kill switch) and a middle lane for what goes before ordinary work
+// (outcomes of what was already begun). A full lane refuses; it never grows and never blocks a
 // producer.
 #pragma once
 
@@ -17,13 +18,14 @@ namespace interlock {
 template <class T>
 class BoundedQueue {
 public:
-    // The front lane has its own bound, so a full queue cannot keep an urgent item out.
-    BoundedQueue(std::size_t capacity, std::size_t front_capacity)
-        : capacity_(capacity), front_capacity_(front_capacity) {}
+    // Each lane has its own bound, so a full queue cannot keep an urgent item out.
+    BoundedQueue(std::size_t capacity, std::size_t front_capacity, std::size_t middle_capacity = 0)
+        : capacity_(capacity), front_capacity_(front_capacity), middle_capacity_(middle_capacity) {}
 
     // False when full or closed; `item` is then untouched.
     bool push(T&& item) { return push_to(items_, capacity_, std::move(item)); }
     bool push_front_lane(T&& item) { return push_to(front_, front_capacity_, std::move(item)); }
+    bool push_middle_lane(T&& item) { return push_to(middle_, middle_capacity_, std::move(item)); }
 
     // Waits until something is there, the queue is closed, or `wait` has passed. Takes up to `max`
     // items, front lane first.
@@ -31,13 +33,13 @@ public:
         std::unique_lock lock(mutex_);
         if (items_.empty() && front_.empty() && !closed_ && wait.count() > 0) {
             ++waiting_;
-            ready_.wait_for(lock, wait, [this] {
-                return !items_.empty() || !front_.empty() || closed_;
-            });
+            ready_.wait_for(
+                lock, wait, [this] { return !items_.empty() || !front_.empty() || closed_; });
             --waiting_;
         }
         std::vector<T> taken;
         take(front_, max, taken);
+        take(middle_, max, taken);
         take(items_, max, taken);
         return taken;
     }
@@ -56,10 +58,12 @@ public:
 
     std::size_t size() const {
         const std::lock_guard lock(mutex_);
-        return items_.size() + front_.size();
+        return items_.size() + middle_.size() + front_.size();
     }
 
 private:
+    bool is_empty() const { return items_.empty() && middle_.empty() && front_.empty(); }
+
     bool push_to(std::deque<T>& lane, std::size_t capacity, T&& item) {
         bool wake = false;
         {
@@ -85,9 +89,11 @@ private:
 
     const std::size_t capacity_;
     const std::size_t front_capacity_;
+    const std::size_t middle_capacity_;
     mutable std::mutex mutex_;
     std::condition_variable ready_;
     std::deque<T> front_;
+    std::deque<T> middle_;
     std::deque<T> items_;
     std::size_t waiting_ = 0;
     bool closed_ = false;

@@ -143,7 +143,9 @@ void OutboxThreads::run() {
         }
         std::vector<OutboxItem> still_open;
         for (OutboxItem& effect : unsettled) {
-            EffectOutcome outcome = runner_.settle(effect);
+            EffectOutcome outcome = effect.delivery == Delivery::repeatable
+                                        ? runner_.run_one(effect)
+                                        : runner_.settle(effect);
             if (outcome.fate == EffectFate::unknown) {
                 still_open.push_back(std::move(effect));
             } else {

@@ -1,9 +1,13 @@
-// Who exists, as a snapshot that network threads read without touching the engine. The engine thread
-// publishes a new one after each commit that changes it and before the reply goes out, so a revoked
-// key is dead everywhere the moment its revocation is answered.
+// Who exists, for network threads to look up without touching the engine. The engine thread changes
+// it after each commit that concerns it and before the reply goes out, so a revoked key is dead
+// everywhere the moment its revocation is answered.
+//
+// Changes are made in place: a login must not copy a directory of a million keys. What a lookup does
+// under the lock is one search and one copy of a Principal.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,23 +31,27 @@ public:
         std::map<std::string, Principal, std::less<>> access_keys;
         std::map<std::string, Session, std::less<>> sessions;
         std::string operator_token_hash;
-        std::map<TenantId, std::int64_t> humans;  // Every tenant, with its number of active humans.
+        // Every tenant and `_system`, with the number of humans who can log in.
+        std::map<TenantId, std::int64_t> humans;
     };
 
-    std::shared_ptr<const Snapshot> get() const;
+    // Replaces everything.
     void publish(std::shared_ptr<const Snapshot> snapshot);
+    // Changes it in place; `change` runs under the lock and must only touch what it is given.
+    void update(const std::function<void(Snapshot&)>& change);
 
     // All from any thread.
     std::optional<Principal> by_access_key(std::string_view key) const;
     std::optional<Principal> by_session_token(std::string_view token, Timestamp now) const;
     bool is_operator_token(std::string_view token) const;
-    bool tenant_exists(const TenantId& tenant_id) const;
+    bool tenant_exists(const TenantId& tenant_id) const;  // `_system` counts as one.
     std::int64_t humans_of(const TenantId& tenant_id) const;
+    // Without `_system`, in order of their ids.
     std::vector<TenantId> tenants() const;
 
 private:
-    mutable std::mutex mutex_;  // Guards the pointer only; ADR 0005.
-    std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();
+    mutable std::mutex mutex_;  // Guards all below; ADR 0005.
+    Snapshot all_;
 };
 
 }  // namespace interlock

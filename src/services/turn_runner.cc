@@ -105,7 +105,8 @@ TurnRunner::Decided TurnRunner::decide(TurnRequest& request, const BatchStage& b
         decided.answer = Result<Answer>(std::unexpected(std::move(reply).error()));
         return decided;  // Whatever was staged is dropped with the Turn.
     }
-    StoredAnswer stored{.request_hash = request.request_hash};
+    StoredAnswer stored;
+    stored.request_hash = request.request_hash;
     if (request.answer_life) {
         stored.expires_at = turn.now() + *request.answer_life;
     }

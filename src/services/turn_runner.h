@@ -79,6 +79,11 @@ public:
     // The turn that records what an effect came to; submit it like any other.
     TurnRequest outcome_turn(EffectOutcome outcome);
 
+    // Stored states by prefix, for services that load themselves at start-up.
+    Result<std::map<std::string, StoredState>> stored_states(const std::string& prefix) {
+        return parts_.store.load_states(prefix);
+    }
+
     // Seqs of chains as committed. Engine thread only.
     const std::map<TenantId, ChainHead>& heads() const { return heads_; }
     std::int64_t unknown_effects(const TenantId& tenant_id) const;

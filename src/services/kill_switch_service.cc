@@ -1,0 +1,352 @@
+#include "services/kill_switch_service.h"
+
+#include <utility>
+
+#include "base/errors.h"
+#include "base/log.h"
+#include "contracts/error_json.h"
+#include "services/outbox_runner.h"
+
+namespace interlock {
+namespace {
+
+std::string machine_key(const TenantId& tenant_id) {
+    return "kill/" + tenant_id.text();
+}
+
+Result<KillState> load_state(Turn& turn, const TenantId& tenant_id) {
+    return turn.load_or<KillState>(machine_key(tenant_id), decode_kill_state, KillState{});
+}
+
+KillCause cause_of(const Principal& principal) {
+    switch (principal.kind) {
+        case PrincipalKind::agent:
+            return KillCause::agent;
+        case PrincipalKind::human:
+            return KillCause::human;
+        case PrincipalKind::host_operator:
+            return KillCause::host_operator;
+        case PrincipalKind::internal:
+            break;
+    }
+    return principal.id == "kill_file" ? KillCause::file : KillCause::rule;
+}
+
+KillCall call_of(const Turn& turn, const SetKillSwitch& request) {
+    return {
+        .tenant_id = turn.tenant_id(),
+        .at = turn.now(),
+        .principal = turn.principal(),
+        .reason = request.reason,
+        .decision_id = request.decision_id,
+        .tick_id = request.tick_id,
+        .claimed_actor = request.claimed_actor,
+    };
+}
+
+EffectDraft cancel_all_draft(const TenantId& tenant_id, const std::string& reason) {
+    return {
+        .kind = std::string(kCancelAllKind),
+        .json = Json::object({{"tenant_id", tenant_id.text()}, {"reason", reason}}),
+        .delivery = Delivery::repeatable,
+        .life = Duration::of_days(365),
+    };
+}
+
+}  // namespace
+
+KillSwitchService::KillSwitchService(Parts parts) : parts_(std::move(parts)) {
+    parts_.approvals.register_kind(
+        ApprovalKind::kill_release,
+        {.execute = [this](Turn& turn, const Approval& approval)
+             { return execute_release(turn, approval); },
+         .ended = [this](Turn& turn, const Approval& approval)
+             { return release_ended(turn, approval); }});
+}
+
+Result<void> KillSwitchService::open() {
+    TRY_ASSIGN(const auto stored, parts_.runner.stored_states("kill/"));
+    for (const auto& [key, state] : stored) {
+        TRY_ASSIGN(const Json json, parse_json(state.json));
+        TRY_ASSIGN(const KillState kill, decode_kill_state(json));
+        if (kill.active) {
+            parts_.latch.raise(TenantId::trusted(key.substr(std::string_view("kill/").size())));
+        }
+    }
+    if (parts_.flag.is_raised()) {
+        on_flag_raised();
+    }
+    return {};
+}
+
+void KillSwitchService::set(Caller caller, SetKillSwitch request, Reply reply) {
+    if (request.active) {
+        parts_.latch.raise(caller.tenant_id);
+        submit_activation(std::move(caller), std::move(request), std::move(reply));
+        return;
+    }
+    TurnRequest turn;
+    turn.tenant_id = caller.tenant_id;
+    turn.principal = caller.principal;
+    turn.function = caller.form == Form::py_tool ? "py_set_kill_switch" : "set_kill_switch";
+    turn.key = request.idempotency_key;
+    turn.request_hash = caller.request_hash;
+    turn.decide = [this, caller, request = std::move(request)](Turn& t) {
+        return run_release_request(t, caller, request);
+    };
+    turn.reply = std::move(reply);
+    parts_.submit(std::move(turn));
+}
+
+void KillSwitchService::submit_activation(
+    Caller caller, SetKillSwitch request, Reply reply) {
+    TurnRequest turn;
+    turn.tenant_id = caller.tenant_id;
+    turn.principal = caller.principal;
+    turn.function = caller.form == Form::py_tool ? "py_set_kill_switch" : "set_kill_switch";
+    turn.key = request.idempotency_key;
+    turn.request_hash = caller.request_hash;
+    turn.urgent = true;
+    turn.on_commit_failure = [this, tenant_id = caller.tenant_id, reason = request.reason](
+                                 const Error& error) {
+        log_error("kill_record_failed", {{"tenant_id", tenant_id.text()}, {"code", error.code()}});
+        if (const auto raised = parts_.flag.raise("kill switch record failed: " + reason); !raised) {
+            log_error("kill_file_failed", {{"message", raised.error().message}});
+        }
+        const EffectDraft draft = cancel_all_draft(tenant_id, reason);
+        OutboxItem cancel;
+        cancel.effect_id = EffectId::trusted("eff_unrecorded_" + tenant_id.text());
+        cancel.tenant_id = tenant_id;
+        cancel.kind = draft.kind;
+        cancel.json = to_text(draft.json);
+        cancel.delivery = draft.delivery;
+        parts_.send_directly({std::move(cancel)});
+    };
+    turn.decide = [this, caller, request = std::move(request)](Turn& t) {
+        return run_activation(t, caller, request);
+    };
+    turn.reply = std::move(reply);
+    parts_.submit(std::move(turn));
+}
+
+Result<std::string> KillSwitchService::save(Turn& turn, const TenantId& tenant_id, KillStep step) {
+    std::string ref;
+    for (AuditDraft& draft : step.audit) {
+        draft.tenant_id = tenant_id;
+        TRY_ASSIGN(ref, turn.audit(std::move(draft)));
+    }
+    step.state.audit_ref = ref;
+    turn.save(machine_key(tenant_id), encode(step.state));
+    if (step.cancel_all) {
+        turn.effect(cancel_all_draft(tenant_id, step.state.reason));
+    }
+    return ref;
+}
+
+Result<void> KillSwitchService::cite_in_tenants(
+    Turn& turn, const std::string& event, const std::string& ref) {
+    for (const TenantId& tenant_id : parts_.directory.tenants()) {
+        if (tenant_id == system_tenant()) {
+            continue;
+        }
+        AuditDraft draft = turn.draft(event);
+        draft.tenant_id = tenant_id;
+        draft.severity = AuditSeverity::critical;
+        draft.detail.set("system_audit_ref", ref);
+        TRY(turn.audit(std::move(draft)));
+    }
+    return {};
+}
+
+Result<TurnReply> KillSwitchService::run_activation(
+    Turn& turn, const Caller& caller, const SetKillSwitch& request) {
+    TRY_ASSIGN(KillState state, load_state(turn, caller.tenant_id));
+    const bool first = !state.active;
+    KillStep step = activate(std::move(state), call_of(turn, request), cause_of(caller.principal));
+    TRY_ASSIGN(const std::string ref, save(turn, caller.tenant_id, std::move(step)));
+    if (first && caller.tenant_id == system_tenant()) {
+        TRY(cite_in_tenants(turn, "GLOBAL_KILL_SWITCH_ACTIVATED", ref));
+    }
+    TRY_ASSIGN(KillStatus status, read_status(turn, caller.tenant_id));
+    status.audit_ref = ref;
+    return answer_of(caller, status, std::nullopt);
+}
+
+Result<TurnReply> KillSwitchService::run_release_request(
+    Turn& turn, const Caller& caller, const SetKillSwitch& request) {
+    TRY_ASSIGN(KillState state, load_state(turn, caller.tenant_id));
+    if (!state.active) {
+        AuditDraft draft = turn.draft("KILL_RELEASE_NOT_NEEDED");
+        draft.decision_id = request.decision_id;
+        draft.tick_id = request.tick_id;
+        draft.status = AuditStatus::skipped;
+        draft.reason = request.reason;
+        TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
+        TRY_ASSIGN(KillStatus status, read_status(turn, caller.tenant_id));
+        status.audit_ref = ref;
+        return answer_of(caller, status, std::nullopt);
+    }
+    std::optional<ApprovalId> approval_id;
+    if (state.release_approval_id) {
+        TRY_ASSIGN(
+            const std::optional<Approval> open,
+            parts_.approvals.find(turn, caller.tenant_id, *state.release_approval_id));
+        if (open && expire(*open, turn.now()).state == ApprovalState::pending) {
+            approval_id = open->approval_id;
+        }
+    }
+    if (!approval_id) {
+        TRY_ASSIGN(
+            const Approval approval,
+            parts_.approvals.request(
+                turn,
+                {.kind = ApprovalKind::kill_release,
+                 .payload = Json::object(
+                     {{"tenant_id", caller.tenant_id.text()},
+                      {"release", "kill_switch"},
+                      {"since", state.since ? Json(to_text(*state.since)) : Json()},
+                      {"stopped_because", state.reason}}),
+                 .summary = "Release the kill switch of " + caller.tenant_id.text() +
+                            " (stopped because: " + state.reason + ")",
+                 .critical = true}));
+        approval_id = approval.approval_id;
+    }
+    TRY_ASSIGN(
+        const std::string ref,
+        save(
+            turn,
+            caller.tenant_id,
+            request_release(std::move(state), call_of(turn, request), *approval_id)));
+    TRY_ASSIGN(KillStatus status, read_status(turn, caller.tenant_id));
+    status.audit_ref = ref;
+    Error error =
+        fail(
+            errors::approval_required,
+            "The kill switch stays on until a human approves " + approval_id->text() + ".")
+            .error();
+    return answer_of(caller, status, std::move(error));
+}
+
+Result<void> KillSwitchService::execute_release(Turn& turn, const Approval& approval) {
+    const TenantId& tenant_id = approval.tenant_id;
+    const bool global = tenant_id == system_tenant();
+    const std::string problem = parts_.chain_problem(tenant_id);
+    const ReleaseFacts facts{
+        .unknown_effects = parts_.runner.unknown_effects(tenant_id),
+        .chain_valid = problem.empty(),
+        .chain_problem = problem,
+        // The file stops everything, so no release makes sense while it lies there.
+        .flag_file_raised = parts_.flag.is_raised(),
+    };
+    if (std::optional<Error> blocked = why_not_released(facts)) {
+        return std::unexpected(*std::move(blocked));
+    }
+    TRY_ASSIGN(KillState state, load_state(turn, tenant_id));
+    // Taken before the commit: an activation that comes in from now on is not undone.
+    const std::uint64_t seen = parts_.latch.raised_count(tenant_id);
+    SetKillSwitch request;
+    request.reason = approval.comment.empty() ? approval.summary : approval.comment;
+    KillCall call = call_of(turn, request);
+    call.tenant_id = tenant_id;
+    TRY_ASSIGN(
+        const std::string ref,
+        save(turn, tenant_id, release(std::move(state), call, approval.approval_id)));
+    if (global) {
+        TRY(cite_in_tenants(turn, "GLOBAL_KILL_SWITCH_RELEASED", ref));
+    }
+    turn.after_commit([this, tenant_id, seen] { parts_.latch.lower(tenant_id, seen); });
+    return {};
+}
+
+Result<void> KillSwitchService::release_ended(Turn& turn, const Approval& approval) {
+    TRY_ASSIGN(KillState state, load_state(turn, approval.tenant_id));
+    if (state.release_approval_id != approval.approval_id) {
+        return {};
+    }
+    SetKillSwitch request;
+    request.reason = approval.comment.empty() ? approval.summary : approval.comment;
+    KillCall call = call_of(turn, request);
+    call.tenant_id = approval.tenant_id;
+    TRY(save(
+        turn,
+        approval.tenant_id,
+        release_declined(std::move(state), call, to_word(approval.state))));
+    return {};
+}
+
+Result<KillStatus> KillSwitchService::read_status(Turn& turn, const TenantId& tenant_id) {
+    TRY_ASSIGN(const KillState own, load_state(turn, tenant_id));
+    TRY_ASSIGN(const KillState global, load_state(turn, system_tenant()));
+    const bool latched_globally = parts_.latch.is_raised_global();
+    KillStatus status;
+    status.tenant_active = tenant_id != system_tenant() && own.active;
+    status.global_active = global.active || latched_globally;
+    status.active = status.tenant_active || status.global_active ||
+                    parts_.latch.is_raised(tenant_id);
+    const KillState& shown = status.global_active && !own.active ? global : own;
+    status.reason = shown.reason;
+    status.by = shown.by;
+    status.since = shown.since;
+    status.release_approval_id = own.release_approval_id;
+    status.trading_enabled = own.trading_enabled && !status.active;
+    status.audit_ref = own.audit_ref;
+    return status;
+}
+
+void KillSwitchService::status(Caller caller, Reply reply) {
+    TurnRequest turn;
+    turn.tenant_id = caller.tenant_id;
+    turn.principal = caller.principal;
+    turn.function = "get_kill_switch";
+    turn.decide = [this, caller](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(const KillStatus status, read_status(t, caller.tenant_id));
+        return Answer{200, to_text(encode(status))};
+    };
+    turn.reply = std::move(reply);
+    parts_.submit(std::move(turn));
+}
+
+Answer KillSwitchService::answer_of(
+    const Caller& caller, const KillStatus& status, std::optional<Error> error) {
+    Answer answer;
+    answer.keep = !error;
+    if (caller.form == Form::py_tool) {
+        PyKillAnswer py{.ok = !error, .kill_switch_active = status.active, .audit_ref = status.audit_ref};
+        if (error) {
+            Json item = encode(*error);
+            if (status.release_approval_id) {
+                item.set("approval_id", status.release_approval_id->text());
+            }
+            py.errors.push(std::move(item));
+        }
+        answer.body = to_text(encode(py));
+        return answer;
+    }
+    // Asking for a release is accepted, not done: 202, with the approval to wait for.
+    answer.http_status = error ? 202 : 200;
+    answer.body = to_text(encode(status));
+    return answer;
+}
+
+void KillSwitchService::on_flag_raised() {
+    parts_.latch.raise_global();
+    SetKillSwitch request;
+    request.reason = parts_.flag.reason();
+    submit_activation(
+        {internal_principal("kill_file"), system_tenant(), Form::plain, {}},
+        std::move(request),
+        [](const Result<Answer>&) {});
+}
+
+void KillSwitchService::activate_by_rule(
+    const TenantId& tenant_id, std::string rule, std::string reason) {
+    parts_.latch.raise(tenant_id);
+    SetKillSwitch request;
+    request.reason = std::move(reason);
+    submit_activation(
+        {internal_principal(std::move(rule)), tenant_id, Form::plain, {}},
+        std::move(request),
+        [](const Result<Answer>&) {});
+}
+
+}  // namespace interlock

@@ -1,0 +1,70 @@
+// The kill switch (SEMANTICS S13, I6): every way in, one record, one way out.
+//
+// Order of acts on activation: the latch (receiving thread, no queue) → the record (urgent lane) →
+// cancels. If the record cannot be committed the latch stays up, the KILL file is written and the
+// cancels go out all the same: the one exception to I1.
+#pragma once
+
+#include <functional>
+
+#include "core/kill/kill_step.h"
+#include "ports/kill_flag.h"
+#include "services/approval_service.h"
+#include "services/kill_latch.h"
+#include "services/turn_gate.h"
+#include "services/turn_runner.h"
+
+namespace interlock {
+
+class KillSwitchService {
+public:
+    struct Parts {
+        TurnRunner& runner;
+        SubmitTurn submit;
+        KillLatch& latch;
+        KillFlag& flag;
+        PrincipalDirectory& directory;
+        ApprovalService& approvals;
+        // Hands effects straight to the outbox, past the store; for cancels whose record failed.
+        std::function<void(std::vector<OutboxItem>)> send_directly;
+        // Walks the tenant's chain from its last checkpoint; the problem, or "" when it holds.
+        std::function<std::string(const TenantId&)> chain_problem;
+    };
+    explicit KillSwitchService(Parts parts);
+
+    // Raises the latches that the store and the KILL file remember. Before any effect may run.
+    Result<void> open();
+
+    using Reply = std::function<void(Result<Answer>)>;
+    enum class Form { plain, py_tool };  // Shape of the answer.
+    struct Caller {
+        Principal principal;
+        TenantId tenant_id;  // `_system` is the global switch.
+        Form form = Form::plain;
+        std::string request_hash;
+    };
+    // Any thread. For an activation the latch is up when this returns.
+    void set(Caller caller, SetKillSwitch request, Reply reply);
+    void status(Caller caller, Reply reply);
+
+    // Any thread: the KILL file was seen. Latches at once; records it unless it is on already.
+    void on_flag_raised();
+    // Any thread: an internal rule stops a tenant, or everything for `_system`.
+    void activate_by_rule(const TenantId& tenant_id, std::string rule, std::string reason);
+
+private:
+    Result<TurnReply> run_activation(Turn& turn, const Caller& caller, const SetKillSwitch& request);
+    Result<TurnReply> run_release_request(
+        Turn& turn, const Caller& caller, const SetKillSwitch& request);
+    Result<void> execute_release(Turn& turn, const Approval& approval);
+    Result<void> release_ended(Turn& turn, const Approval& approval);
+    Result<std::string> save(Turn& turn, const TenantId& tenant_id, KillStep step);
+    Result<void> cite_in_tenants(Turn& turn, const std::string& event, const std::string& ref);
+    void submit_activation(Caller caller, SetKillSwitch request, Reply reply);
+    Result<KillStatus> read_status(Turn& turn, const TenantId& tenant_id);
+    Answer answer_of(const Caller& caller, const KillStatus& status, std::optional<Error> error);
+
+    Parts parts_;
+};
+
+}  // namespace interlock

@@ -1,0 +1,104 @@
+#include "services/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <mutex>
+#include <vector>
+
+namespace interlock {
+
+// A refusal's code and an operation's id are both from closed sets, so labels stay bounded.
+struct Metrics::Registry {
+    prometheus::Registry registry;
+    prometheus::Histogram& batch_turns;
+    prometheus::Histogram& commit_seconds;
+    prometheus::Counter& turns;
+    prometheus::Counter& commit_failures;
+    prometheus::Family<prometheus::Counter>& refusals;
+    prometheus::Family<prometheus::Counter>& requests;
+    struct Gauge {
+        prometheus::Gauge& gauge;
+        std::function<double()> read;
+    };
+    std::vector<Gauge> gauges;
+    std::mutex render_mutex;
+
+    Registry()
+        : batch_turns(prometheus::BuildHistogram()
+                          .Name("interlock_commit_batch_turns")
+                          .Help("Turns made durable by one commit.")
+                          .Register(registry)
+                          .Add({}, prometheus::Histogram::BucketBoundaries{
+                                       1, 2, 4, 8, 16, 32, 64, 128, 256})),
+          commit_seconds(
+              prometheus::BuildHistogram()
+                  .Name("interlock_commit_seconds")
+                  .Help("Time one commit took, sync included.")
+                  .Register(registry)
+                  .Add({}, prometheus::Histogram::BucketBoundaries{
+                               0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1})),
+          turns(prometheus::BuildCounter()
+                    .Name("interlock_turns_total")
+                    .Help("Turns made durable.")
+                    .Register(registry)
+                    .Add({})),
+          commit_failures(prometheus::BuildCounter()
+                              .Name("interlock_commit_failures_total")
+                              .Help("Commits that failed.")
+                              .Register(registry)
+                              .Add({})),
+          refusals(prometheus::BuildCounter()
+                       .Name("interlock_refusals_total")
+                       .Help("Turns refused, by error code.")
+                       .Register(registry)),
+          requests(prometheus::BuildCounter()
+                       .Name("interlock_requests_total")
+                       .Help("Requests answered, by operation and status.")
+                       .Register(registry)) {}
+};
+
+Metrics::Metrics() : registry_(std::make_unique<Registry>()) {}
+Metrics::~Metrics() = default;
+
+void Metrics::on_commit(std::size_t turns, Duration took) {
+    registry_->batch_turns.Observe(static_cast<double>(turns));
+    registry_->commit_seconds.Observe(static_cast<double>(took.microseconds) / 1e6);
+    registry_->turns.Increment(static_cast<double>(turns));
+}
+
+void Metrics::on_refusal(std::string_view code) {
+    registry_->refusals.Add({{"code", std::string(code)}}).Increment();
+}
+
+void Metrics::on_commit_failure(const Error&) {
+    registry_->commit_failures.Increment();
+}
+
+void Metrics::on_request(std::string_view operation, int status) {
+    registry_->requests
+        .Add({{"operation", std::string(operation)}, {"status", std::to_string(status)}})
+        .Increment();
+}
+
+void Metrics::add_gauge(std::string name, std::string help, std::function<double()> read) {
+    prometheus::Gauge& gauge = prometheus::BuildGauge()
+                                   .Name(std::move(name))
+                                   .Help(std::move(help))
+                                   .Register(registry_->registry)
+                                   .Add({});
+    registry_->gauges.push_back({gauge, std::move(read)});
+}
+
+std::string Metrics::render() {
+    const std::lock_guard lock(registry_->render_mutex);
+    for (const Registry::Gauge& gauge : registry_->gauges) {
+        gauge.gauge.Set(gauge.read());
+    }
+    return prometheus::TextSerializer().Serialize(registry_->registry.Collect());
+}
+
+}  // namespace interlock

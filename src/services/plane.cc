@@ -1,0 +1,67 @@
+#include "services/plane.h"
+
+#include "base/log.h"
+
+namespace interlock {
+
+Plane::Plane(Parts parts, PlaneConfig config)
+    : runner({parts.store, parts.clock, parts.ids, parts.mirror, parts.observer}),
+      outbox({parts.sink, latch, parts.flag, parts.clock}),
+      ledger({runner, parts.store, parts.mirror, parts.clock, parts.key}),
+      approvals({runner, parts.submit, directory, config.two_person_rule}),
+      kill(
+          {runner,
+           parts.submit,
+           latch,
+           parts.flag,
+           directory,
+           approvals,
+           parts.dispatch,
+           [this](const TenantId& tenant_id) { return ledger.chain_problem(tenant_id); }}),
+      probes({runner, parts.submit, latch, config.has_sink}),
+      parts_(parts) {
+    runner.set_effect_dispatch(parts.dispatch);
+    // A ledger that cannot be written stops trading: latch first, then the file, because the record
+    // itself is what just failed (S13).
+    runner.set_commit_failure_rule([this](const Error& error) {
+        latch.raise_global();
+        if (const auto raised = parts_.flag.raise("audit write failed: " + error.message); !raised) {
+            log_error("kill_file_failed", {{"message", raised.error().message}});
+        }
+    });
+}
+
+Result<Plane::Recovery> Plane::open() {
+    Recovery recovery;
+    TRY_ASSIGN(std::vector<OutboxItem> left, runner.open());
+    TRY(kill.open());
+    TRY_ASSIGN(recovery.chains, ledger.open());
+    for (const ChainReport& report : recovery.chains) {
+        if (report.fault) {
+            kill.activate_by_rule(
+                system_tenant(),
+                "chain_check",
+                "the audit chain of " + report.tenant_id.text() + " is broken at record " +
+                    std::to_string(report.fault->seq) + " (" +
+                    std::string(report.fault->reason) + ")");
+        }
+    }
+    for (OutboxItem& item : left) {
+        if (item.delivery == Delivery::repeatable) {
+            recovery.resend.push_back(std::move(item));
+            continue;
+        }
+        if (item.state == OutboxState::pending) {
+            parts_.submit(runner.outcome_turn(
+                {.effect = item,
+                 .fate = EffectFate::unknown,
+                 .receipt = {},
+                 .error_code = "interrupted",
+                 .error_message = "The server went down before the outcome was known."}));
+        }
+        recovery.unsettled.push_back(std::move(item));
+    }
+    return recovery;
+}
+
+}  // namespace interlock

@@ -1,0 +1,68 @@
+// The plane: every service wired to the ports it is given, without a thread of its own. The server
+// puts an engine and outbox threads around it, the simulator and tests drive it step by step, so all
+// three run the same code in the same order.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ports/kill_flag.h"
+#include "services/approval_service.h"
+#include "services/kill_latch.h"
+#include "services/kill_switch_service.h"
+#include "services/ledger_service.h"
+#include "services/outbox_runner.h"
+#include "services/principal_directory.h"
+#include "services/probe_service.h"
+#include "services/turn_runner.h"
+
+namespace interlock {
+
+struct PlaneConfig {
+    bool two_person_rule = false;
+    bool has_sink = false;
+};
+
+class Plane {
+public:
+    // All of these outlive the plane.
+    struct Parts {
+        LedgerStore& store;
+        Clock& clock;
+        IdSource& ids;
+        HeadMirror& mirror;
+        TurnObserver& observer;
+        EffectSink& sink;
+        KillFlag& flag;
+        const Ed25519KeyPair& key;
+        // Brings a turn to the engine; from any thread in the server.
+        SubmitTurn submit;
+        // Brings committed effects to the outbox.
+        std::function<void(std::vector<OutboxItem>)> dispatch;
+    };
+    Plane(Parts parts, PlaneConfig config);
+
+    struct Recovery {
+        std::vector<OutboxItem> resend;    // Repeatable effects that may not have run.
+        std::vector<OutboxItem> unsettled;  // Effects that may have run: to be settled, not resent.
+        std::vector<ChainReport> chains;
+    };
+    // Loads everything, latches what was latched, verifies the chains. Afterwards the turns that
+    // record the unsettled effects as unknown have been submitted.
+    Result<Recovery> open();
+
+    TurnRunner runner;
+    KillLatch latch;
+    PrincipalDirectory directory;
+    OutboxRunner outbox;
+    LedgerService ledger;
+    ApprovalService approvals;
+    KillSwitchService kill;
+    ProbeService probes;
+
+private:
+    Parts parts_;
+};
+
+}  // namespace interlock
