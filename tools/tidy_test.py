@@ -107,6 +107,10 @@ class IncludeRules(unittest.TestCase):
                 self.assertIn(
                     "relative_include", rules_hit("src/base/a.cc", f'#include "{header}"\n'))
 
+    def test_a_neighbour_outside_the_layers_goes_by_its_bare_name(self):
+        text = '#include "suite.h"\n'
+        self.assertNotIn("relative_include", rules_hit("conformance/ports/a_test.cc", text))
+
     def test_an_include_from_the_layer_down_is_fine(self):
         self.assertNotIn(
             "relative_include", rules_hit("src/base/a.cc", '#include "base/json.h"\n'))
@@ -148,6 +152,8 @@ class ReferenceRules(unittest.TestCase):
         self.assertIn("unreferenced", rules_hit("src/base/a.h", OPENING))
         user = {"src/base/b.cc": '#include "base/a.h"\n'}
         self.assertNotIn("unreferenced", rules_hit("src/base/a.h", OPENING, **user))
+        neighbour = {"sim/b.cc": '#include "a.h"\n'}
+        self.assertNotIn("unreferenced", rules_hit("sim/a.h", OPENING, **neighbour))
 
     def test_a_document_nobody_links_fires(self):
         self.assertIn("unreferenced", rules_hit("docs/a.md", "See [me](a.md).\n"))
