@@ -94,7 +94,7 @@ WORDS = (
         "vague_name", r"\b(class|struct)\s+\w*(Manager|Helpers?|Utils?|Impl)\b", SOURCES,
         "says nothing about what it does", "name it after its work"),
     Word(
-        "using_namespace", r"^using namespace\b", SOURCES,
+        "using_namespace", r"^using namespace\b(?!\s+std::[\w:]*literals)", SOURCES,
         "makes names come from anywhere in the file", "name what you use, or do it in one function"),
     # In every kind of file, comments included.
     Word(
