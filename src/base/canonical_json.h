@@ -10,8 +10,9 @@
 
 namespace interlock {
 
-// Fails only for a number that no IEEE double can hold (1e400) or that would lose digits as one
-// (an integer beyond 2^53): such a value has no canonical form and must be a string.
+// Fails for a number that no IEEE double can hold (1e400) and for an integer that would lose digits
+// as one (2^53 + 1): such a value has no canonical form and must be a string. Fails too for text
+// that is not UTF-8 and for a key held twice, which parse_json() never yields.
 Result<std::string> canonical_json(const Json& json);
 
 }  // namespace interlock

@@ -6,9 +6,9 @@ namespace interlock {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 }  // namespace interlock
 
-#define CHECK(condition)                                              \
-    do {                                                              \
-        if (!(condition)) {                                           \
+#define CHECK(condition)                                               \
+    do {                                                               \
+        if (!(condition)) {                                            \
             ::interlock::check_failed(#condition, __FILE__, __LINE__); \
-        }                                                             \
+        }                                                              \
     } while (false)

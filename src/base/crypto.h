@@ -4,7 +4,7 @@
 // plain values; a library failure there is a bug and CHECKs.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,15 +14,12 @@
 
 namespace interlock {
 
-// --- Hashes and MACs -----------------------------------------------------------------------
-
-std::string sha256(std::string_view bytes);                            // 32 raw bytes.
-std::string sha256_hex(std::string_view bytes);                        // 64 lower-case digits.
-std::string sha256_hex_of(std::string_view first, std::string_view second);  // Of the concatenation.
+std::string sha256(std::string_view bytes);      // 32 raw bytes.
+std::string sha256_hex(std::string_view bytes);  // 64 lower-case digits.
+std::string sha256_hex_of(
+    std::string_view first, std::string_view second);  // Of the concatenation.
 std::string hmac_sha256(std::string_view key, std::string_view bytes);
-std::string hmac_sha1(std::string_view key, std::string_view bytes);   // TOTP (RFC 6238), Twilio.
-
-// --- Ed25519 -------------------------------------------------------------------------------
+std::string hmac_sha1(std::string_view key, std::string_view bytes);  // TOTP (RFC 6238), Twilio.
 
 struct Ed25519KeyPair {
     std::string public_key;   // 32 bytes.
@@ -35,8 +32,6 @@ std::string ed25519_sign(const Ed25519KeyPair& key, std::string_view message);  
 bool ed25519_verify(
     std::string_view public_key, std::string_view message, std::string_view signature);
 
-// --- AES-256-GCM ---------------------------------------------------------------------------
-
 // Returns nonce(12) || ciphertext || tag(16). `nonce` must be unique per key.
 struct AeadInput {
     std::string_view key;         // 32 bytes.
@@ -47,28 +42,27 @@ Result<std::string> aes_256_gcm_seal(const AeadInput& input, std::string_view pl
 Result<SecretString> aes_256_gcm_open(
     std::string_view key, std::string_view bound_data, std::string_view sealed);
 
-// --- Passwords -----------------------------------------------------------------------------
-
 struct PasswordCost {
     std::uint64_t passes = 2;
     std::uint64_t memory_bytes = 64ull * 1024 * 1024;
 };
+
+// Longer passwords are refused: hashing time grows with them.
+inline constexpr std::size_t kPasswordBytesMax = 1024;
 
 // Argon2id in libsodium's own text form ("$argon2id$v=19$m=..."). Slow and memory-hungry by design:
 // call it on a worker, never on the engine or a network thread. The salt is drawn by libsodium.
 Result<std::string> hash_password(const SecretString& password, PasswordCost cost);
 bool verify_password(const SecretString& password, const std::string& stored);
 
-// --- Randomness ----------------------------------------------------------------------------
-
-// From the operating system. Only adapters/system may call this outside tests (tidy.py checks).
+// Random bytes from the operating system. Only adapters/system may call this outside tests (tidy.py
+// checks).
 std::string random_bytes(std::size_t count);
 
-// --- One-time codes (RFC 6238, SHA-1, 6 digits, 30 s) --------------------------------------
-
+// One-time codes: RFC 6238 with SHA-1, 6 digits, 30 seconds.
 std::string totp_code(std::string_view key, std::int64_t unix_seconds);
-// The step that matched (for replay protection: a step is used once), or nothing; allows one step
-// of clock drift either way.
+// The step that matched (for replay protection: a step is used once), or `unauthenticated`; allows
+// one step of clock drift either way.
 Result<std::int64_t> totp_verify(
     std::string_view key, std::string_view code, std::int64_t unix_seconds);
 

@@ -1,10 +1,11 @@
 // Exact decimal numbers: fixed point on 128 bits with 18 decimals, range about ±1.7e20.
 //
-// There is no path to or from double. Overflow is an Error, never a wrap. Rounding is in the name of
-// the function that rounds. Canonical text: no exponent, no '+', no trailing zeros, "-0" is "0".
+// There is no path to or from double. Overflow is an Error, never a wrap. Rounding is in the name
+// of the function that rounds. Canonical text: no exponent, no '+', no trailing zeros, "-0" is "0".
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,8 +19,7 @@ public:
     static constexpr int kScale = 18;
 
     constexpr Decimal() = default;
-    constexpr explicit Decimal(std::int64_t whole)
-        : units_(static_cast<__int128>(whole) * kOne) {}
+    constexpr explicit Decimal(std::int64_t whole) : units_(static_cast<__int128>(whole) * kOne) {}
 
     static constexpr Decimal from_units(__int128 units) {
         Decimal decimal;
@@ -28,6 +28,8 @@ public:
     }
     constexpr __int128 units() const { return units_; }
 
+    // Longer texts are refused unread; every value has a text of at most 41 characters.
+    static constexpr std::size_t kTextLengthMax = 100;
     // Accepts JSON number syntax (exponents too) and refuses what 18 decimals cannot hold exactly.
     static Result<Decimal> parse(std::string_view text);
 
@@ -54,6 +56,7 @@ Result<Decimal> negate(Decimal a);
 Result<Decimal> multiply_round_down(Decimal a, Decimal b);
 Result<Decimal> multiply_round_up(Decimal a, Decimal b);
 Result<Decimal> multiply_half_even(Decimal a, Decimal b);
+// Division by zero is an Error.
 Result<Decimal> divide_round_down(Decimal a, Decimal b);
 Result<Decimal> divide_round_up(Decimal a, Decimal b);
 Result<Decimal> divide_half_even(Decimal a, Decimal b);

@@ -9,8 +9,7 @@ inline constexpr ErrorKind invalid_json{
     "invalid_json", 400, false, "Send one JSON document in UTF-8 without duplicate keys."};
 inline constexpr ErrorKind invalid_request{
     "invalid_request", 422, false, "Correct the named fields and send the request again."};
-inline constexpr ErrorKind body_too_large{
-    "body_too_large", 413, false, "Send a smaller request."};
+inline constexpr ErrorKind body_too_large{"body_too_large", 413, false, "Send a smaller request."};
 inline constexpr ErrorKind unauthenticated{
     "unauthenticated", 401, false, "Send a valid credential for this tenant."};
 inline constexpr ErrorKind forbidden{

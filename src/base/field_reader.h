@@ -22,6 +22,9 @@
 
 namespace interlock {
 
+// More problems than this are not collected; nobody corrects a request by reading further.
+inline constexpr std::size_t kFieldProblemsMax = 100;
+
 struct TextBounds {
     std::size_t length_min = 1;  // In bytes.
     std::size_t length_max = 4096;
@@ -32,6 +35,7 @@ public:
     // `path` prefixes the paths of problems ("plan.intents[0]"). A value that is no object is one
     // problem; every read then yields defaults.
     explicit FieldReader(const Json& json, std::string path = "");
+    explicit FieldReader(const Json&&, std::string = "") = delete;  // The document must outlive us.
 
     // T: bool, std::int64_t, std::string, Decimal, Timestamp, Json, Id<Tag>.
     template <class T>
@@ -56,8 +60,7 @@ public:
         std::string_view key, std::int64_t min, std::int64_t max, std::int64_t otherwise);
 
     // One of a fixed set of words; the index into `words`.
-    std::size_t required_word_index(
-        std::string_view key, std::span<const std::string_view> words);
+    std::size_t required_word_index(std::string_view key, std::span<const std::string_view> words);
     std::optional<std::size_t> optional_word_index(
         std::string_view key, std::span<const std::string_view> words);
 
@@ -92,9 +95,9 @@ private:
     const Json* take(std::string_view key);
     Error take_error();
 
-    const Json& json_;
+    const Json& json_;  // Outlives this reader.
     std::string path_;
-    std::vector<std::string> asked_;
+    std::vector<bool> asked_;  // One flag per member of json_.
     std::vector<FieldProblem> problems_;
 };
 
@@ -153,7 +156,7 @@ std::optional<T> FieldReader::required_nullable(std::string_view key) {
         add_problem(key, "is required (null is allowed)");
         return std::nullopt;
     }
-    return optional<T>(key);
+    return optional<T>(key);  // Null is nothing.
 }
 
 }  // namespace interlock

@@ -5,6 +5,8 @@
 // which they were written; canonical_json() in base/canonical_json.h sorts.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -19,6 +21,8 @@
 namespace interlock {
 
 inline constexpr std::size_t kJsonDepthMax = 32;
+// Longer documents are refused unread. Callers with a tighter limit check it first.
+inline constexpr std::size_t kJsonBytesMax = std::size_t{64} * 1024 * 1024;
 
 class Json {
 public:
@@ -26,12 +30,19 @@ public:
     using Array = std::vector<Json>;
     using Object = std::vector<Member>;
 
+    // What array({...}) and object({...}) take: made from anything a Json is made from, and moved
+    // out of, which the elements of a plain initializer list do not allow.
+    struct ItemArgument;
+    struct MemberArgument;
+
     Json() = default;  // null
     Json(std::nullptr_t) {}
-    Json(bool value) : value_(value) {}
-    Json(int value) : value_(Number{std::to_string(value)}) {}
-    Json(std::int64_t value) : value_(Number{std::to_string(value)}) {}
-    Json(std::uint64_t value) : value_(Number{std::to_string(value)}) {}
+    // Exactly bool: a pointer or a number must not slip in as true.
+    template <std::same_as<bool> T>
+    Json(T value) : value_(value) {}
+    template <std::integral T>
+        requires(!std::same_as<T, bool> && !std::same_as<T, char>)
+    Json(T value) : value_(Number{std::to_string(value)}) {}
     Json(const char* text) : value_(std::string(text)) {}
     Json(std::string_view text) : value_(std::string(text)) {}
     Json(std::string text) : value_(std::move(text)) {}
@@ -39,8 +50,9 @@ public:
 
     // A number from its text; CHECKs that the text is a JSON number.
     static Json number(std::string text);
-    static Json array(std::initializer_list<Json> items = {}) { return Json(Array(items)); }
-    static Json object(std::initializer_list<Member> members = {});
+    static Json array(std::initializer_list<ItemArgument> items = {});
+    // CHECKs that no key is given twice.
+    static Json object(std::initializer_list<MemberArgument> members = {});
 
     bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
     bool is_bool() const { return std::holds_alternative<bool>(value_); }
@@ -77,22 +89,41 @@ private:
         std::string text;
         friend bool operator==(const Number&, const Number&) = default;
     };
-    struct ObjectBox {};
     std::variant<std::monostate, bool, Number, std::string, Array, Object> value_;
 };
 
-// Parses exactly one document. The error names the byte offset and what was wrong.
+struct Json::ItemArgument {
+    template <std::convertible_to<Json> T>
+    ItemArgument(T&& from) : value(std::forward<T>(from)) {}
+    mutable Json value;
+};
+
+struct Json::MemberArgument {
+    MemberArgument(std::string name, Json held) : key(std::move(name)), value(std::move(held)) {}
+    MemberArgument(Member member) : key(std::move(member.first)), value(std::move(member.second)) {}
+    mutable std::string key;
+    mutable Json value;
+};
+
+// Parses exactly one document. The error names the byte offset and what was wrong. A number far
+// beyond the range of an IEEE double may be refused.
 Result<Json> parse_json(std::string_view text);
 
-// Compact text in the order the value holds. Escapes only what JSON demands.
+// True for exactly the texts the JSON grammar allows for a number.
+bool is_json_number(std::string_view text);
+
+// Compact text in the order the value holds. Escapes only what JSON demands; bytes that are not
+// UTF-8 become U+FFFD, so the result is always a JSON document.
 std::string to_text(const Json& json);
 // Two-space indented, for people.
 std::string to_pretty_text(const Json& json);
 
-// Appends `text` as a JSON string literal with quotes.
+// Appends `text` as a JSON string literal with quotes, under the same rules.
 void append_json_string(std::string& out, std::string_view text);
 
 // True for well-formed UTF-8 (no overlongs, no surrogates).
 bool is_valid_utf8(std::string_view text);
+// Bytes of the well-formed UTF-8 character that begins at `at`; 0 when none does.
+std::size_t utf8_length_at(std::string_view text, std::size_t at);
 
 }  // namespace interlock

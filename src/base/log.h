@@ -44,6 +44,12 @@ inline void log_error(std::string_view event, LogFields fields = {}) {
 
 // Masks our own credentials inside `text` and is what every line passes through.
 std::string redact(std::string_view text);
+inline std::string redact(const std::string& text) {
+    return redact(std::string_view(text));
+}
+inline std::string redact(const char* text) {
+    return redact(std::string_view(text));
+}
 // True for names such as "password", "access_key", "Authorization".
 bool is_secret_name(std::string_view name);
 // Redacts a document deeply: values of secret names, and credentials inside strings.

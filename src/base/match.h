@@ -15,8 +15,7 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 template <class Variant, class... Cases>
 decltype(auto) match(Variant&& variant, Cases&&... cases) {
-    return std::visit(
-        Overloaded{std::forward<Cases>(cases)...}, std::forward<Variant>(variant));
+    return std::visit(Overloaded{std::forward<Cases>(cases)...}, std::forward<Variant>(variant));
 }
 
 }  // namespace interlock

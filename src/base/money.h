@@ -1,16 +1,25 @@
-// Money with its meaning in the type. A Price, a Quantity and a Notional never mix, and each carries
-// the asset(s) it is counted in: base units read as quote units have cost other systems real money.
+// Money with its meaning in the type. A Price, a Quantity and a Notional never mix, and each
+// carries the asset(s) it is counted in: base units read as quote units have cost other systems
+// real money.
 //
-// The only product is price × quantity. Mixing assets is an Error, checked at run time; mixing kinds
-// does not compile.
+// The only product is price × quantity. Mixing assets is an Error, checked at run time; mixing
+// kinds does not compile.
 #pragma once
 
+#include <compare>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/decimal.h"
 
 namespace interlock {
+
+namespace errors {
+inline constexpr ErrorKind asset_mismatch{
+    "asset_mismatch", 422, false, "Use amounts of the same asset, or convert them first."};
+}  // namespace errors
 
 // An asset's code ("BTC", "USDT"): 1 to 20 characters A–Z, 0–9, held inline so that money copies
 // without allocating.

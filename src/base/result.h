@@ -64,18 +64,18 @@ inline bool operator==(const Error& error, const ErrorKind& kind) {
 #define INTERLOCK_CONCAT(a, b) INTERLOCK_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` from the enclosing function, if it has one.
-#define TRY(expression)                                                     \
-    do {                                                                    \
-        if (auto tried = (expression); !tried) {                            \
+#define TRY(expression)                                                           \
+    do {                                                                          \
+        if (auto tried = (expression); !tried) {                                  \
             return std::unexpected<::interlock::Error>(std::move(tried).error()); \
-        }                                                                   \
+        }                                                                         \
     } while (false)
 
 // TRY_ASSIGN(const Json json, parse_json(text)): declares or returns the error.
-#define TRY_ASSIGN(declaration, expression)                                                     \
-    auto INTERLOCK_CONCAT(tried_, __LINE__) = (expression);                                     \
-    if (!INTERLOCK_CONCAT(tried_, __LINE__)) {                                                  \
-        return std::unexpected<::interlock::Error>(                                             \
-            std::move(INTERLOCK_CONCAT(tried_, __LINE__)).error());                             \
-    }                                                                                           \
+#define TRY_ASSIGN(declaration, expression)                         \
+    auto INTERLOCK_CONCAT(tried_, __LINE__) = (expression);         \
+    if (!INTERLOCK_CONCAT(tried_, __LINE__)) {                      \
+        return std::unexpected<::interlock::Error>(                 \
+            std::move(INTERLOCK_CONCAT(tried_, __LINE__)).error()); \
+    }                                                               \
     declaration = *std::move(INTERLOCK_CONCAT(tried_, __LINE__))

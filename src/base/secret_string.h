@@ -8,13 +8,14 @@
 
 namespace interlock {
 
-// Overwrites memory in a way the compiler may not remove.
+// Overwrites the whole buffer in a way the compiler may not remove, and leaves `text` empty.
 void wipe(std::string& text);
 
 class SecretString {
 public:
     SecretString() = default;
-    explicit SecretString(std::string text) : text_(std::move(text)) {}
+    // A short string leaves its characters behind when moved from, hence the wipes after moves.
+    explicit SecretString(std::string text) : text_(std::move(text)) { wipe(text); }
     ~SecretString() { wipe(text_); }
 
     SecretString(SecretString&& other) noexcept : text_(std::move(other.text_)) {

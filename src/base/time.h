@@ -41,10 +41,12 @@ constexpr Duration operator-(Timestamp later, Timestamp earlier) {
     return {later.microseconds - earlier.microseconds};
 }
 
-// RFC 3339 with `Z` and exactly three decimals; the microseconds below are cut, not rounded.
+// RFC 3339 with `Z` and exactly three decimals; the microseconds below are cut, not rounded. A time
+// outside the years 0000 to 9999 gives the text of the nearest one inside.
 std::string to_text(Timestamp at);
 
-// Accepts any RFC 3339 offset and 0 to 9 decimals; years 1970 to 9999. Leap seconds (:60) refused.
+// Accepts any RFC 3339 offset and 0 to 9 decimals (below the microsecond they are cut); in UTC the
+// years 1970 to 9999. Leap seconds (:60) refused.
 Result<Timestamp> parse_timestamp(std::string_view text);
 
 // Start of the UTC day that holds `at`.
