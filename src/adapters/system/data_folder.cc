@@ -1,0 +1,218 @@
+#include "adapters/system/data_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include "base/bytes.h"
+#include "base/errors.h"
+#include "base/text.h"
+
+namespace interlock {
+
+namespace {
+
+constexpr std::size_t kSmallFileBytesMax = 4096;
+constexpr std::size_t kSeedBytes = 32;
+constexpr mode_t kOthersMask = 077;
+
+std::unexpected<Error> open_to_others(const std::string& path, const std::string& mode) {
+    return fail(
+        errors::invalid_config,
+        "other users of this machine may touch " + path,
+        "Make sure nobody did, then run: chmod " + mode + " " + path);
+}
+
+Result<void> make_folder(const std::string& path) {
+    std::error_code problem;
+    const auto parent = std::filesystem::absolute(path, problem).parent_path();
+    if (!problem) {
+        std::filesystem::create_directories(parent, problem);
+    }
+    if (problem) {
+        return fail(
+            errors::io_failed, "cannot create " + parent.string() + ": " + problem.message());
+    }
+    if (mkdir(path.c_str(), 0700) == 0) {
+        return sync_folder(parent.string());
+    }
+    return errno == EEXIST ? Result<void>() : system_failure("create", path);
+}
+
+Result<void> require_private_folder(const std::string& path) {
+    struct stat found;
+    if (stat(path.c_str(), &found) != 0) {
+        return system_failure("look at", path);
+    }
+    if (!S_ISDIR(found.st_mode)) {
+        return fail(errors::invalid_config, path + " is not a folder");
+    }
+    if ((found.st_mode & kOthersMask) == 0) {
+        return {};
+    }
+    // An empty folder holds nothing that anyone could have seen yet, so it is simply closed.
+    std::error_code problem;
+    const bool empty = std::filesystem::is_empty(path, problem);
+    if (!problem && empty && chmod(path.c_str(), 0700) == 0) {
+        return {};
+    }
+    return open_to_others(path, "700");
+}
+
+Result<FileDescriptor> take_lock(const std::string& folder) {
+    const std::string path = folder + "/LOCK";
+    FileDescriptor fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!fd.is_open()) {
+        return system_failure("open", path);
+    }
+    if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) {
+            return system_failure("lock", path);
+        }
+        const Result<std::string> holder = read_small_file(path, kSmallFileBytesMax);
+        const std::string pid(holder ? trim(*holder) : std::string_view());
+        return fail(
+            errors::conflict,
+            "the data folder " + folder + " is in use by process " +
+                (pid.empty() ? "(starting)" : pid),
+            "Stop that server, or choose another folder with --data.");
+    }
+    const std::string pid = std::to_string(getpid()) + "\n";
+    const auto size = static_cast<ssize_t>(pid.size());
+    if (ftruncate(fd.get(), 0) != 0 || pwrite(fd.get(), pid.data(), pid.size(), 0) != size) {
+        return system_failure("write", path);
+    }
+    return fd;
+}
+
+// A file only we may read; nothing when it does not exist.
+Result<std::optional<SecretString>> read_private_file(const std::string& path) {
+    struct stat found;
+    if (stat(path.c_str(), &found) != 0) {
+        if (errno == ENOENT) {
+            return std::nullopt;
+        }
+        return system_failure("look at", path);
+    }
+    if ((found.st_mode & kOthersMask) != 0) {
+        return open_to_others(path, "600");
+    }
+    TRY_ASSIGN(std::string bytes, read_small_file(path, kSmallFileBytesMax));
+    SecretString line(std::string(trim(bytes)));
+    wipe(bytes);
+    return line;
+}
+
+Result<void> create_private_file(const std::string& path, const SecretString& line) {
+    std::string bytes(line.reveal());
+    bytes += '\n';
+    const Result<bool> created = create_file_durably({.path = path, .bytes = bytes, .mode = 0600});
+    wipe(bytes);
+    if (!created) {
+        return std::unexpected(created.error());
+    }
+    return {};
+}
+
+Result<Ed25519KeyPair> key_from_hex(const SecretString& hex, const std::string& path) {
+    Result<std::string> seed = from_hex(hex.reveal());
+    if (!seed || seed->size() != kSeedBytes) {
+        return fail(errors::crypto_failed, path + " does not hold 64 hex digits");
+    }
+    Result<Ed25519KeyPair> key = ed25519_from_seed(*seed);
+    wipe(*seed);
+    return key;
+}
+
+Result<Ed25519KeyPair> load_or_create_ledger_key(const std::string& folder) {
+    const std::string key_path = folder + "/ledger.key";
+    const std::string public_path = folder + "/ledger.pub";
+    TRY_ASSIGN(std::optional<SecretString> hex, read_private_file(key_path));
+    const Result<std::string> published = read_small_file(public_path, kSmallFileBytesMax);
+    if (!published && published.error() != errors::not_found) {
+        return std::unexpected(published.error());
+    }
+    if (!hex && published) {
+        // A new key would leave every earlier checkpoint without a signer.
+        return fail(
+            errors::crypto_failed,
+            key_path + " is missing though " + public_path + " is there",
+            "Restore ledger.key from a backup.");
+    }
+    if (!hex) {
+        std::string seed = random_bytes(kSeedBytes);
+        hex = SecretString(to_hex(seed));
+        wipe(seed);
+        TRY(create_private_file(key_path, *hex));
+    }
+    TRY_ASSIGN(Ed25519KeyPair key, key_from_hex(*hex, key_path));
+    const std::string public_hex = to_hex(key.public_key);
+    if (!published) {
+        const std::string line = public_hex + "\n";
+        TRY(create_file_durably({.path = public_path, .bytes = line, .mode = 0644}));
+    } else if (trim(*published) != public_hex) {
+        return fail(
+            errors::crypto_failed,
+            public_path + " is not the public half of " + key_path,
+            "Restore both files from the same backup.");
+    }
+    return key;
+}
+
+Result<SecretString> load_or_create_operator_token(const std::string& folder, IdSource& ids) {
+    const std::string path = folder + "/operator.token";
+    TRY_ASSIGN(std::optional<SecretString> token, read_private_file(path));
+    if (token && !token->reveal().starts_with("ilo_")) {
+        return fail(
+            errors::invalid_config,
+            path + " does not hold an operator token",
+            "Remove the file; the next start makes a new one.");
+    }
+    if (!token) {
+        token = ids.new_secret("ilo");
+        TRY(create_private_file(path, *token));
+    }
+    return *std::move(token);
+}
+
+}  // namespace
+
+Result<DataFolder> DataFolder::open(const std::string& path, IdSource& ids) {
+    DataFolder folder;
+    folder.path_ = path;
+    TRY(make_folder(path));
+    TRY(require_private_folder(path));
+    TRY_ASSIGN(folder.lock_, take_lock(path));
+    TRY_ASSIGN(folder.ledger_key_, load_or_create_ledger_key(path));
+    TRY_ASSIGN(folder.operator_token_, load_or_create_operator_token(path, ids));
+    return folder;
+}
+
+Result<std::string> read_ledger_public_key(const std::string& data_folder) {
+    const std::string path = data_folder + "/ledger.pub";
+    TRY_ASSIGN(const std::string hex, read_small_file(path, kSmallFileBytesMax));
+    Result<std::string> key = from_hex(trim(hex));
+    if (!key || key->size() != kSeedBytes) {
+        return fail(errors::crypto_failed, path + " does not hold 64 hex digits");
+    }
+    return key;
+}
+
+Result<SecretString> read_operator_token(const std::string& data_folder) {
+    const std::string path = data_folder + "/operator.token";
+    TRY_ASSIGN(std::optional<SecretString> token, read_private_file(path));
+    if (!token) {
+        return fail(
+            errors::not_found,
+            path + " does not exist",
+            "Start the server on this data folder once; it makes the token.");
+    }
+    return *std::move(token);
+}
+
+}  // namespace interlock
