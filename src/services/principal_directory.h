@@ -2,8 +2,8 @@
 // it after each commit that concerns it and before the reply goes out, so a revoked key is dead
 // everywhere the moment its revocation is answered.
 //
-// Changes are made in place: a login must not copy a directory of a million keys. What a lookup does
-// under the lock is one search and one copy of a Principal.
+// Changes are made in place: a login must not copy a directory of a million keys. What a lookup
+// does under the lock is one search and one copy of a Principal.
 #pragma once
 
 #include <cstdint>
