@@ -1,0 +1,135 @@
+#include "api/authenticate.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace interlock {
+namespace {
+
+enum class Place { access_key_header, bearer, cookie };
+
+struct Credential {
+    Place place;
+    std::string_view text;
+};
+
+std::string_view bearer_of(std::string_view header) {
+    const std::size_t space = header.find(' ');
+    if (space == std::string_view::npos ||
+        !equal_ignoring_case(header.substr(0, space), "bearer")) {
+        return {};  // Another scheme is a credential we do not know: given, and bad.
+    }
+    return trim(header.substr(space));
+}
+
+void add_cookies(std::string_view header, std::vector<Credential>& out) {
+    for (const std::string_view part : split(header, ';')) {
+        const std::string_view pair = trim(part);
+        const std::size_t equals = pair.find('=');
+        if (equals != std::string_view::npos && pair.substr(0, equals) == kSessionCookie) {
+            out.push_back({Place::cookie, pair.substr(equals + 1)});
+        }
+    }
+}
+
+// Every occurrence, not only the first: a second header must not pass unseen.
+std::vector<Credential> credentials_of(const HttpRequest& request) {
+    std::vector<Credential> found;
+    for (const auto& [name, value] : request.headers) {
+        if (equal_ignoring_case(name, "x-access-key")) {
+            found.push_back({Place::access_key_header, trim(value)});
+        } else if (equal_ignoring_case(name, "authorization")) {
+            found.push_back({Place::bearer, bearer_of(value)});
+        } else if (equal_ignoring_case(name, "cookie")) {
+            add_cookies(value, found);
+        }
+    }
+    return found;
+}
+
+Principal operator_principal() {
+    Principal principal;
+    principal.kind = PrincipalKind::host_operator;
+    principal.id = "local";
+    return principal;
+}
+
+std::optional<Principal> look_up(
+    const Credential& credential, const PrincipalDirectory& directory, Timestamp now) {
+    const auto [place, text] = credential;
+    if (text.size() > kCredentialLengthMax) {
+        return std::nullopt;
+    }
+    if (text.starts_with("ilk_") && place != Place::cookie) {
+        return directory.by_access_key(text);
+    }
+    if (text.starts_with("ils_") && place != Place::access_key_header) {
+        return directory.by_session_token(text, now);
+    }
+    if (text.starts_with("ilo_") && place == Place::bearer && directory.is_operator_token(text)) {
+        return operator_principal();
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Authenticated authenticate(
+    const HttpRequest& request, const PrincipalDirectory& directory, Timestamp now) {
+    const std::vector<Credential> found = credentials_of(request);
+    Authenticated caller;
+    if (found.empty()) {
+        if (request.listener == Listener::operator_socket) {
+            caller.principal = operator_principal();
+        }
+        return caller;
+    }
+    caller.credential_given = true;
+    caller.by_cookie = std::all_of(found.begin(), found.end(), [](const Credential& one) {
+        return one.place == Place::cookie;
+    });
+    for (const Credential& one : found) {
+        if (one.text != found.front().text) {
+            return caller;
+        }
+    }
+    // The same text twice is one credential, but it must be right in every place it stands.
+    for (const Credential& one : found) {
+        caller.principal = look_up(one, directory, now);
+        if (!caller.principal) {
+            break;
+        }
+    }
+    return caller;
+}
+
+bool is_same_origin(const HttpRequest& request) {
+    std::optional<std::string_view> origin;
+    for (const auto& [name, value] : request.headers) {
+        if (equal_ignoring_case(name, "origin")) {
+            if (origin) {
+                return false;
+            }
+            origin = value;
+        }
+    }
+    const auto host = request.header("host");
+    if (!origin || !host || host->empty()) {
+        return false;
+    }
+    const std::string own = std::string(request.tls ? "https://" : "http://") + std::string(*host);
+    return equal_ignoring_case(*origin, own);
+}
+
+Result<void> check_origin(const HttpRequest& request, const Authenticated& caller) {
+    const bool reads = request.method == "GET" || request.method == "HEAD";
+    if (caller.by_cookie && !reads && !is_same_origin(request)) {
+        return fail(
+            errors::cross_origin,
+            "A change that is authorised by a cookie must come from a page of this server.");
+    }
+    return {};
+}
+
+}  // namespace interlock

@@ -1,0 +1,46 @@
+// Who sent this HTTP request. Finds the one credential it carries and looks it up; decides nothing
+// about what the caller may do (core/access does).
+//
+// A credential that was given counts even when it is bad: a mistyped key on the operator socket is
+// not the operator, and two different credentials are nobody, so that no proxy or browser can add a
+// second identity to a request.
+#pragma once
+
+#include <optional>
+
+#include "net/http_message.h"
+#include "services/principal_directory.h"
+
+namespace interlock {
+
+namespace errors {
+inline constexpr ErrorKind cross_origin{
+    "cross_origin",
+    403,
+    false,
+    "Make this call from the server's own pages, or send the credential in a header."};
+}  // namespace errors
+
+inline constexpr std::string_view kSessionCookie = "interlock_session";
+// Ours have 56 characters; what is longer is not hashed, only refused.
+inline constexpr std::size_t kCredentialLengthMax = 256;
+
+struct Authenticated {
+    std::optional<Principal> principal;  // Nothing: no credential, or not a valid one.
+    bool by_cookie = false;         // The browser sent it by itself: writes need the same origin.
+    bool credential_given = false;  // True also for a bad one.
+};
+
+// Looks at `X-Access-Key`, `Authorization: Bearer` and the session cookie; a request without any on
+// the operator socket is the operator.
+Authenticated authenticate(
+    const HttpRequest& request, const PrincipalDirectory& directory, Timestamp now);
+
+// True when the request says that it comes from a page of this very server: `Origin` equals scheme
+// and `Host`.
+bool is_same_origin(const HttpRequest& request);
+
+// `cross_origin` for a write that a foreign page may have made with the browser's cookie.
+Result<void> check_origin(const HttpRequest& request, const Authenticated& caller);
+
+}  // namespace interlock
