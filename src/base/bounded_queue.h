@@ -31,10 +31,9 @@ public:
     // items, front lane first.
     std::vector<T> pop(std::size_t max, std::chrono::microseconds wait) {
         std::unique_lock lock(mutex_);
-        if (items_.empty() && front_.empty() && !closed_ && wait.count() > 0) {
+        if (is_empty() && !closed_ && wait.count() > 0) {
             ++waiting_;
-            ready_.wait_for(
-                lock, wait, [this] { return !items_.empty() || !front_.empty() || closed_; });
+            ready_.wait_for(lock, wait, [this] { return !is_empty() || closed_; });
             --waiting_;
         }
         std::vector<T> taken;

@@ -84,6 +84,12 @@ TEST(BoundedQueue, ClosingWakesEveryWaitingConsumer) {
     second.join();
 }
 
+TEST(BoundedQueue, AnItemInTheMiddleLaneEndsTheWait) {
+    BoundedQueue<int> queue(1, 1, 1);
+    EXPECT_TRUE(queue.push_middle_lane(7));
+    EXPECT_EQ(queue.pop(1, kForever), std::vector<int>{7});
+}
+
 TEST(BoundedQueue, EveryItemOfManyProducersArrivesExactlyOnce) {
     constexpr int kProducers = 4;
     constexpr int kItems = 2000;
