@@ -10,6 +10,15 @@
 
 namespace interlock {
 
+namespace errors {
+// The sink said no before doing anything: the effect did not happen.
+inline constexpr ErrorKind effect_refused{
+    "effect_refused", 409, false, "Read the message; plan anew if the effect is still wanted."};
+inline constexpr ErrorKind no_effect_sink{
+    "no_effect_sink", 503, false,
+    "Start `interlock sink` and set effects.sink to its socket, or ask without an effect."};
+}  // namespace errors
+
 struct EffectReceipt {
     std::string receipt;  // The sink's own proof, free text.
 };
