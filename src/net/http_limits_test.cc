@@ -1,0 +1,199 @@
+// Every bound of the server and what happens at it.
+#include <gtest/gtest.h>
+
+#include "net/http_server.h"
+#include "net/test_peer.h"
+
+namespace interlock {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view kGet = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
+constexpr milliseconds kSoon{60};
+
+HttpServerConfig with_limits(HttpLimits limits) {
+    HttpServerConfig config;
+    config.limits = limits;
+    return config;
+}
+
+TEST(HttpLimits, RefusesLargeHeadersWith431) {
+    const auto server = start_server(echo, with_limits({.header_bytes_max = 2000}));
+    RawPeer peer(server->port());
+    peer.send("GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(2000, 'x') + "\r\n\r\n");
+    EXPECT_EQ(peer.read_response().status, 431);
+    EXPECT_TRUE(peer.is_closed_by_server());
+    EXPECT_FALSE(peer.was_reset());
+}
+
+TEST(HttpLimits, RefusesALongTargetWith414) {
+    const auto server = start_server();
+    RawPeer peer(server->port());
+    peer.send("GET /" + std::string(9000, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(peer.read_response().status, 414);
+    EXPECT_TRUE(peer.is_closed_by_server());
+}
+
+TEST(HttpLimits, RefusesALargeBodyBeforeItComes) {
+    const auto server = start_server(echo, with_limits({.body_bytes_max = 1000}));
+    RawPeer peer(server->port());
+    peer.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n");
+    EXPECT_EQ(peer.read_response().status, 413);
+    EXPECT_TRUE(peer.is_closed_by_server());
+}
+
+TEST(HttpLimits, LetsACallerFinishSendingBeforeItReadsThe413) {
+    const auto server = start_server(echo, with_limits({.body_bytes_max = 1000}));
+    RawPeer peer(server->port());
+    const std::string body(8 * 1024 * 1024, 'b');
+    peer.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 8388608\r\n\r\n" + body);
+    EXPECT_EQ(peer.read_response().status, 413);
+    EXPECT_FALSE(peer.was_reset());
+}
+
+TEST(HttpLimits, RefusesChunksBeyondTheBodyBound) {
+    const auto server = start_server(echo, with_limits({.body_bytes_max = 10}));
+    RawPeer peer(server->port());
+    peer.send(
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "8\r\n12345678\r\n8\r\n12345678\r\n");
+    EXPECT_EQ(peer.read_response().status, 413);
+    EXPECT_TRUE(peer.is_closed_by_server());
+}
+
+TEST(HttpLimits, AsksForTheBodyWhenTheCallerWaits) {
+    const auto server = start_server();
+    RawPeer peer(server->port());
+    peer.send("POST /p HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+    ASSERT_TRUE(peer.read_until("HTTP/1.1 100 Continue\r\n\r\n"));
+    peer.send("ab");
+    EXPECT_EQ(peer.read_response().body, "POST /p ab");
+}
+
+TEST(HttpLimits, DoesNotAskForABodyItWouldRefuse) {
+    const auto server = start_server(echo, with_limits({.body_bytes_max = 1000}));
+    RawPeer peer(server->port());
+    peer.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1001\r\n\r\n");
+    ASSERT_TRUE(peer.read_until("\r\n\r\n"));
+    EXPECT_TRUE(peer.unread().starts_with("HTTP/1.1 413 ")) << peer.unread();
+}
+
+TEST(HttpLimits, GivesUpOnASlowHeadWith408) {
+    const auto server = start_server(echo, with_limits({.request_read_timeout = kSoon}));
+    RawPeer peer(server->port());
+    peer.send("GET / HTTP/1.1\r\nHos");
+    EXPECT_EQ(peer.read_response().status, 408);
+    EXPECT_TRUE(peer.is_closed_by_server());
+    EXPECT_EQ(server->counters().bad_requests, 1u);
+}
+
+TEST(HttpLimits, GivesUpOnASlowBodyWith408) {
+    const auto server = start_server(echo, with_limits({.request_read_timeout = kSoon}));
+    RawPeer peer(server->port());
+    peer.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");
+    EXPECT_EQ(peer.read_response().status, 408);
+    EXPECT_TRUE(peer.is_closed_by_server());
+}
+
+TEST(HttpLimits, ClosesAnIdleConnectionWithoutAWord) {
+    const auto server = start_server(echo, with_limits({.keep_alive_timeout = kSoon}));
+    RawPeer fresh(server->port());
+    EXPECT_TRUE(fresh.is_closed_by_server());
+    RawPeer used(server->port());
+    used.send(kGet);
+    EXPECT_EQ(used.read_response().status, 200);
+    EXPECT_TRUE(used.is_closed_by_server());
+    EXPECT_EQ(server->counters().bad_requests, 0u);
+}
+
+TEST(HttpLimits, LetsAHandlerTakeLongerThanTheTimeouts) {
+    HeldRequests held;
+    const auto server = start_server(
+        held.handler(), with_limits({.request_read_timeout = kSoon, .keep_alive_timeout = kSoon}));
+    RawPeer slow(server->port());
+    slow.send(kGet);
+    const HeldRequest request = held.next();
+    // The idle neighbour's end shows that the deadlines have passed.
+    RawPeer idle(server->port());
+    EXPECT_TRUE(idle.is_closed_by_server());
+    request.responder->send(text_response(200, "text/plain", "late"));
+    EXPECT_EQ(slow.read_response().body, "late");
+}
+
+TEST(HttpLimits, GivesUpOnAPeerThatDoesNotRead) {
+    HeldRequests held;
+    const auto server = start_server(
+        held.handler(),
+        with_limits({.stream_unsent_bytes_max = 256 * 1024 * 1024, .write_timeout = kSoon}));
+    RawPeer peer(server->port());
+    peer.send(kGet);
+    const auto stream = held.next().responder->start_stream(text_response(200, "text/plain", ""));
+    std::promise<void> closed;
+    stream->on_peer_closed([&] { closed.set_value(); });
+    EXPECT_TRUE(stream->write(std::string(64 * 1024 * 1024, 'x')));
+    ASSERT_EQ(closed.get_future().wait_for(kTestPatience), std::future_status::ready);
+    EXPECT_FALSE(stream->is_open());
+}
+
+TEST(HttpLimits, RefusesConnectionsBeyondTheBoundWith503) {
+    const auto server = start_server(echo, with_limits({.connections_max = 2}));
+    std::vector<std::unique_ptr<RawPeer>> admitted;
+    for (int i = 0; i < 2; ++i) {
+        admitted.push_back(std::make_unique<RawPeer>(server->port()));
+        admitted.back()->send(kGet);
+        EXPECT_EQ(admitted.back()->read_response().status, 200);
+    }
+    RawPeer refused(server->port());
+    refused.send(kGet);
+    const HttpResponse response = refused.read_response();
+    EXPECT_EQ(response.status, 503);
+    EXPECT_EQ(response.header("Retry-After"), "1");
+    EXPECT_NE(response.body.find("too_many_connections"), std::string::npos);
+    EXPECT_TRUE(refused.is_closed_by_server());
+    EXPECT_EQ(server->counters().refused, 1u);
+    EXPECT_EQ(server->counters().open, 2u);
+
+    admitted.clear();
+    // The server sees the two closes when it gets to them; each attempt is a full round trip.
+    const SocketDeadline deadline = test_deadline();
+    int status = 0;
+    while (status != 200 && std::chrono::steady_clock::now() < deadline) {
+        RawPeer next(server->port());
+        next.send(kGet);
+        status = next.read_response().status;
+    }
+    EXPECT_EQ(status, 200);
+}
+
+TEST(HttpLimits, KeepsPlacesForTheOperatorWhenTcpIsFull) {
+    const TestFolder folder;
+    HttpServerConfig config = with_limits({.connections_max = 1});
+    config.unix_socket_path = folder / "s";
+    const auto server = start_server(echo, config);
+    RawPeer only(server->port());
+    only.send(kGet);
+    EXPECT_EQ(only.read_response().status, 200);
+    RawPeer operator_peer(HttpTarget{config.unix_socket_path, "localhost", 0});
+    operator_peer.send(kGet);
+    EXPECT_EQ(operator_peer.read_response().status, 200);
+}
+
+TEST(HttpLimits, RefusesTheOperatorsOwnFlood) {
+    const TestFolder folder;
+    HttpServerConfig config;
+    config.unix_socket_path = folder / "s";
+    const auto server = start_server(echo, config);
+    const HttpTarget target{config.unix_socket_path, "localhost", 0};
+    std::vector<std::unique_ptr<RawPeer>> admitted;
+    for (int i = 0; i < 64; ++i) {
+        admitted.push_back(std::make_unique<RawPeer>(target));
+        admitted.back()->send(kGet);
+        ASSERT_EQ(admitted.back()->read_response().status, 200);
+    }
+    RawPeer refused(target);
+    EXPECT_EQ(refused.read_response().status, 503);
+}
+
+}  // namespace
+}  // namespace interlock
