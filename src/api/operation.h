@@ -56,15 +56,15 @@ struct ToolHints {
 struct Operation {
     std::string id;  // Stable; the MCP tool's name and the OpenAPI operationId.
     std::string method;
-    std::string path;  // "/api/{tenant_id}/kill"
+    std::string path;         // "/api/{tenant_id}/kill"
     std::string summary;      // One line.
     std::string description;  // For people and models: what it does, when to use it, how to retry.
     Access access;
-    std::vector<QueryParameter> query;
-    Json request_schema;  // Null: takes no body.
-    Json answer_schema;   // Null: not JSON (metrics).
-    std::vector<int> statuses = {200};  // Success statuses, for OpenAPI.
-    std::optional<ToolHints> tool;      // Set: offered to agents over MCP.
+    std::vector<QueryParameter> query = {};
+    Json request_schema;                           // Null: takes no body.
+    Json answer_schema;                            // Null: not JSON (metrics).
+    std::vector<int> statuses = {200};             // Success statuses, for OpenAPI.
+    std::optional<ToolHints> tool = std::nullopt;  // Set: offered to agents over MCP.
     std::function<void(ApiCall, ApiReplyTo)> handle;
 };
 

@@ -1,5 +1,6 @@
-// Who may do what, as one pure function over one kind of rule. Every operation carries an Access; the
-// HTTP and MCP faces ask here and nowhere else, and a test walks all operations × all principals.
+// Who may do what, as one pure function over one kind of rule. Every operation carries an Access;
+// the HTTP and MCP faces ask here and nowhere else, and a test walks all operations × all
+// principals.
 #pragma once
 
 #include <optional>
@@ -17,8 +18,8 @@ struct Access {
     bool anyone = false;  // No credential needed (health, login).
     bool host_operator = false;
     bool human = false;
-    std::optional<Scope> agent;      // An access key with this scope, or
-    bool agent_with_any_scope = false;  // any valid access key.
+    std::optional<Scope> agent = std::nullopt;  // An access key with this scope, or
+    bool agent_with_any_scope = false;          // any valid access key.
     // Operations on `_system` (global switch, host audit): operator, and humans who belong to it.
     bool system_tenant = false;
 };

@@ -1,0 +1,11 @@
+// The audit ledger on HTTP and MCP (docs/contracts/audit-ledger.md).
+#pragma once
+
+#include "api/operation.h"
+#include "services/ledger_service.h"
+
+namespace interlock {
+
+void register_audit_operations(OperationTable& table, LedgerService& ledger);
+
+}  // namespace interlock

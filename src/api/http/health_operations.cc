@@ -1,0 +1,93 @@
+#include "api/http/health_operations.h"
+
+#include <memory>
+
+#include "api/openapi.h"
+#include "base/check.h"
+#include "base/errors.h"
+
+namespace interlock {
+namespace {
+
+constexpr Access kAnyone{.place = Access::Place::host, .anyone = true};
+
+Json schema_of(std::string_view text) {
+    auto schema = parse_json(text);
+    CHECK(schema.has_value());
+    return *std::move(schema);
+}
+
+Operation get_operation(std::string id, std::string path, std::string summary) {
+    Operation operation;
+    operation.id = std::move(id);
+    operation.method = "GET";
+    operation.path = std::move(path);
+    operation.summary = std::move(summary);
+    operation.access = kAnyone;
+    return operation;
+}
+
+// Numbers about everyone's work are for the host: loopback, or the operator from elsewhere.
+bool may_see_metrics(const ApiCall& call) {
+    return call.principal.kind == PrincipalKind::host_operator ||
+           (call.http != nullptr && call.http->peer_is_loopback);
+}
+
+}  // namespace
+
+void register_health_operations(OperationTable& table, HealthParts parts) {
+    Operation health = get_operation("healthz", "/healthz", "The process is up.");
+    health.description =
+        "Answers as long as the network thread runs; says nothing about the engine.";
+    health.answer_schema = schema_of(R"({"type": "object", "required": ["status", "version"],
+        "properties": {"status": {"const": "ok"}, "version": {"type": "string"}}})");
+    health.handle = [version = parts.version](ApiCall, ApiReplyTo reply) {
+        reply(json_reply(200, Json::object({{"status", "ok"}, {"version", version}})));
+    };
+    table.add(std::move(health));
+
+    Operation ready = get_operation("readyz", "/readyz", "The engine takes and commits turns.");
+    ready.description = "503 with the reason while starting, failing or shutting down.";
+    ready.answer_schema = schema_of(R"({"type": "object", "required": ["status"],
+        "properties": {"status": {"const": "ready"}}})");
+    ready.handle = [why = parts.not_ready_because](ApiCall, ApiReplyTo reply) {
+        if (std::string reason = why(); !reason.empty()) {
+            auto refusal = fail(errors::unavailable, std::move(reason));
+            refusal.error().retry_after_seconds = 1;
+            reply(std::move(refusal));
+            return;
+        }
+        reply(json_reply(200, Json::object({{"status", "ready"}})));
+    };
+    table.add(std::move(ready));
+
+    Operation metrics = get_operation("metrics", "/metrics", "Numbers in Prometheus' text form.");
+    metrics.description = "For callers on this machine, or the operator.";
+    metrics.handle = [&source = parts.metrics](ApiCall call, ApiReplyTo reply) {
+        if (!may_see_metrics(call)) {
+            reply(fail(errors::forbidden, "Metrics are for this machine or the operator."));
+            return;
+        }
+        ApiReply out;
+        out.content_type = "text/plain; version=0.0.4; charset=utf-8";
+        out.body = source.render();
+        reply(std::move(out));
+    };
+    table.add(std::move(metrics));
+}
+
+void register_openapi_operation(OperationTable& table, std::string version) {
+    Operation document = get_operation("openapi", "/openapi.json", "This description.");
+    document.description = "OpenAPI 3.1, made from the table the server routes by.";
+    document.answer_schema = schema_of(R"({"type": "object"})");
+    const auto text = std::make_shared<std::string>();
+    document.handle = [text](ApiCall, ApiReplyTo reply) {
+        ApiReply out;
+        out.body = *text;
+        reply(std::move(out));
+    };
+    table.add(std::move(document));
+    *text = to_text(openapi_document(table, version));
+}
+
+}  // namespace interlock

@@ -1,0 +1,23 @@
+// Is it up, is it ready, how is it doing, what can it do.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "api/operation.h"
+#include "services/metrics.h"
+
+namespace interlock {
+
+struct HealthParts {
+    Metrics& metrics;
+    std::string version;
+    // What keeps the server from being ready, or "" when nothing does. Any thread.
+    std::function<std::string()> not_ready_because;
+};
+
+void register_health_operations(OperationTable& table, HealthParts parts);
+// After all others: serves the document of the finished table.
+void register_openapi_operation(OperationTable& table, std::string version);
+
+}  // namespace interlock

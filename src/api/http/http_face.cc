@@ -1,0 +1,219 @@
+#include "api/http/http_face.h"
+
+#include <utility>
+
+#include "api/call_arguments.h"
+#include "api/host_check.h"
+#include "api/problem.h"
+#include "base/check.h"
+#include "base/errors.h"
+#include "base/match.h"
+#include "base/text.h"
+#include "contracts/approval/approval.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::string_view kMcpPath = "/mcp";
+constexpr std::size_t kQueryParametersMax = 32;
+
+Result<std::map<std::string, std::string>> parse_query(std::string_view query) {
+    std::map<std::string, std::string> values;
+    for (const std::string_view part : split(query, '&')) {
+        if (part.empty()) {
+            continue;
+        }
+        const std::size_t equals = part.find('=');
+        const auto name = percent_decode(part.substr(0, equals), true);
+        const auto value = percent_decode(
+            equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1), true);
+        if (!name || !value || !is_valid_utf8(*name) || !is_valid_utf8(*value)) {
+            return fail(errors::invalid_request, "The query string is not properly encoded.");
+        }
+        if (values.size() >= kQueryParametersMax || !values.emplace(*name, *value).second) {
+            return fail(errors::invalid_request, "A query parameter is given twice, or too many.");
+        }
+    }
+    return values;
+}
+
+}  // namespace
+
+Error unauthenticated_error() {
+    return fail(errors::unauthenticated, "The credential is missing or not valid for this tenant.")
+        .error();
+}
+
+HttpFace::HttpFace(Parts parts, HttpFaceConfig config)
+    : parts_(std::move(parts)),
+      config_(std::move(config)),
+      rate_({.count = config_.requests_per_second, .burst = config_.requests_per_second * 2}) {
+    const std::vector<Operation>& operations = parts_.table.all();
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        router_.add(operations[i].method, operations[i].path, i);
+    }
+}
+
+bool HttpFace::is_host_allowed(const HttpRequest& request) const {
+    // The operator socket is reached through the file system; a browser cannot be tricked onto it.
+    return request.listener == Listener::operator_socket ||
+           is_allowed_host(request.header("Host").value_or(""), config_.allowed_hosts);
+}
+
+void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
+    const bool tls = request.tls;
+    const auto send = [responder, tls](HttpResponse response) {
+        add_security_headers(response, tls);
+        responder->send(std::move(response));
+    };
+    if (!is_host_allowed(request)) {
+        send(problem(fail(errors::host_not_allowed, "The Host header names no host of this server.")
+                         .error()));
+        return;
+    }
+    if (parts_.mcp && request.path() == kMcpPath) {
+        handle_mcp(std::move(request), std::move(responder));
+        return;
+    }
+    const auto routed = route(request);
+    if (!routed) {
+        HttpResponse response = problem(routed.error());
+        if (routed.error() == errors::method_not_allowed) {
+            response.set("Allow", routed.error().next_step);
+        }
+        send(std::move(response));
+        return;
+    }
+    const Operation* operation = routed->operation;
+    Result<ApiCall> call = admit(request, *routed);
+    if (!call) {
+        parts_.metrics.on_request(operation->id, call.error().http_status());
+        send(problem(call.error()));
+        return;
+    }
+    call->http = &request;
+    operation->handle(*std::move(call), [this, operation, send](Result<ApiReply> reply) {
+        HttpResponse response = reply ? to_response(*std::move(reply)) : problem(reply.error());
+        parts_.metrics.on_request(operation->id, response.status);
+        send(std::move(response));
+    });
+}
+
+Result<HttpFace::Routed> HttpFace::route(const HttpRequest& request) const {
+    return match(
+        router_.find(request.method, request.path()),
+        [&](const Router::Match& found) -> Result<Routed> {
+            Routed routed;
+            routed.operation = &parts_.table.all()[found.id];
+            for (const auto& [name, value] : found.params) {
+                routed.path[name] = value;
+            }
+            return routed;
+        },
+        [](const Router::NotFound&) -> Result<Routed> {
+            return fail(errors::no_such_route, "There is nothing at this path.");
+        },
+        [](const Router::MethodNotAllowed& refused) -> Result<Routed> {
+            return fail(
+                errors::method_not_allowed, "This path does not take this method.", refused.allow);
+        });
+}
+
+Result<void> HttpFace::check_access(
+    const Operation& operation,
+    const Authenticated& who,
+    const std::optional<TenantId>& tenant) const {
+    const AccessVerdict verdict = decide_access(
+        operation.access,
+        {.principal = who.principal ? &*who.principal : nullptr,
+         .tenant = tenant,
+         .tenant_exists = tenant && parts_.directory.tenant_exists(*tenant)});
+    switch (verdict) {
+        case AccessVerdict::allowed:
+            return {};
+        case AccessVerdict::unauthenticated:
+            return std::unexpected(unauthenticated_error());
+        case AccessVerdict::no_such_tenant:
+            return fail(errors::not_found, "There is no tenant with this id.");
+        case AccessVerdict::forbidden:
+            break;
+    }
+    const Access& access = operation.access;
+    if (access.human && !access.host_operator && !access.agent && !access.agent_with_any_scope) {
+        return fail(
+            errors::human_required,
+            "Only a human may do this; this call came from an " +
+                std::string(to_word(who.principal->kind)) + ".");
+    }
+    return fail(
+        errors::forbidden,
+        "This " + std::string(to_word(who.principal->kind)) + " may not call " + operation.id +
+            ".");
+}
+
+Result<void> HttpFace::check_rate(const Operation& operation, const ApiCall& call) {
+    // Stopping must always be possible, however busy the caller has been.
+    const Json* active = call.body.find("active");
+    const bool stops = operation.id.ends_with("kill_switch") && active != nullptr &&
+                       active->is_bool() && active->as_bool();
+    if (stops || config_.requests_per_second == 0) {
+        return {};
+    }
+    const std::string key = to_text(call.principal);
+    const std::lock_guard lock(rate_mutex_);
+    const RateDecision decision = rate_.take(key, parts_.clock.now());
+    if (decision.allowed) {
+        return {};
+    }
+    auto refusal = fail(errors::rate_limited, "This credential sends more requests than allowed.");
+    refusal.error().retry_after_seconds = decision.retry_after_seconds;
+    return refusal;
+}
+
+Result<ApiCall> HttpFace::admit(const HttpRequest& request, const Routed& routed) {
+    const Operation& operation = *routed.operation;
+    ApiCall call;
+    call.path = routed.path;
+    std::optional<TenantId> tenant;
+    if (const auto found = call.path.find("tenant_id"); found != call.path.end()) {
+        // A text that can be no tenant is as unknown as one that is none.
+        tenant = TenantId::parse(found->second).value_or(TenantId());
+        call.path.erase(found);
+    }
+    const Authenticated who = authenticate(request, parts_.directory, parts_.clock.now());
+    TRY(check_access(operation, who, tenant));
+    TRY(check_origin(request, who));
+    if (who.principal) {
+        call.principal = *who.principal;
+    } else {
+        call.principal = internal_principal("anyone");
+    }
+    call.tenant_id = tenant.value_or(TenantId());
+    TRY_ASSIGN(call.query, parse_query(request.query()));
+    TRY(check_query(operation, call.query));
+    if (!operation.request_schema.is_null()) {
+        TRY_ASSIGN(call.body, parse_json(request.body.empty() ? "{}" : request.body));
+    }
+    TRY(check_rate(operation, call));
+    return call;
+}
+
+void HttpFace::handle_mcp(HttpRequest request, HttpResponderPtr responder) {
+    const Authenticated who = authenticate(request, parts_.directory, parts_.clock.now());
+    if (!who.principal || who.principal->kind != PrincipalKind::agent) {
+        HttpResponse response = problem(unauthenticated_error());
+        add_security_headers(response, request.tls);
+        responder->send(std::move(response));
+        return;
+    }
+    if (request.header("Origin") && !is_same_origin(request)) {
+        HttpResponse response = problem(
+            fail(errors::cross_origin, "MCP is not open to pages of other origins.").error());
+        add_security_headers(response, request.tls);
+        responder->send(std::move(response));
+        return;
+    }
+    parts_.mcp(std::move(request), *who.principal, std::move(responder));
+}
+
+}  // namespace interlock

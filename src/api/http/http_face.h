@@ -1,0 +1,68 @@
+// The HTTP face: takes a request through host check, route, authentication, access table, origin
+// check, rate limit and body parsing to its operation, and sends the answer back. The same steps in
+// the same order for every route, so that no route can forget one.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "api/authenticate.h"
+#include "api/operation.h"
+#include "net/rate_limit.h"
+#include "net/router.h"
+#include "ports/clock.h"
+#include "services/metrics.h"
+#include "services/principal_directory.h"
+
+namespace interlock {
+
+struct HttpFaceConfig {
+    // Besides localhost, 127.0.0.1 and [::1]; without port.
+    std::vector<std::string> allowed_hosts;
+    // Per credential; activations of the kill switch are never limited.
+    std::int64_t requests_per_second = 500;
+};
+
+class HttpFace {
+public:
+    struct Parts {
+        const OperationTable& table;
+        const PrincipalDirectory& directory;
+        Clock& clock;
+        Metrics& metrics;
+        // Serves /mcp for an authenticated agent; empty: no MCP.
+        std::function<void(HttpRequest, Principal, HttpResponderPtr)> mcp;
+    };
+    HttpFace(Parts parts, HttpFaceConfig config);
+
+    // On a network thread.
+    void handle(HttpRequest request, HttpResponderPtr responder);
+
+private:
+    struct Routed {
+        const Operation* operation = nullptr;
+        std::map<std::string, std::string> path;
+    };
+    Result<Routed> route(const HttpRequest& request) const;
+    Result<ApiCall> admit(const HttpRequest& request, const Routed& routed);
+    Result<void> check_access(
+        const Operation& operation,
+        const Authenticated& who,
+        const std::optional<TenantId>& tenant) const;
+    Result<void> check_rate(const Operation& operation, const ApiCall& call);
+    void handle_mcp(HttpRequest request, HttpResponderPtr responder);
+    bool is_host_allowed(const HttpRequest& request) const;
+
+    Parts parts_;
+    HttpFaceConfig config_;
+    Router router_;
+    std::mutex rate_mutex_;  // Network threads share the buckets (ADR 0005).
+    RateLimiter rate_;
+};
+
+// The one answer to a bad key, an unknown tenant and a foreign one (I7).
+Error unauthenticated_error();
+
+}  // namespace interlock

@@ -1,0 +1,11 @@
+// The kill switch on HTTP and MCP (docs/contracts/kill-switch.md).
+#pragma once
+
+#include "api/operation.h"
+#include "services/kill_switch_service.h"
+
+namespace interlock {
+
+void register_kill_operations(OperationTable& table, KillSwitchService& kill);
+
+}  // namespace interlock

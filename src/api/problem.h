@@ -1,0 +1,27 @@
+// Errors and answers as HTTP responses, with the headers every response carries.
+#pragma once
+
+#include "api/operation.h"
+#include "base/result.h"
+#include "net/http_message.h"
+
+namespace interlock {
+
+namespace errors {
+inline constexpr ErrorKind no_such_route{
+    "no_such_route", 404, false, "Read /openapi.json for what this server answers."};
+inline constexpr ErrorKind method_not_allowed{
+    "method_not_allowed", 405, false, "Use one of the methods in the Allow header."};
+inline constexpr ErrorKind host_not_allowed{
+    "host_not_allowed",
+    403,
+    false,
+    "Call the server by a name it knows, or add the name to http.allowed_hosts."};
+}  // namespace errors
+
+HttpResponse problem(const Error& error);
+HttpResponse to_response(ApiReply reply);
+// What protects a browser; added to every response of the HTTP face.
+void add_security_headers(HttpResponse& response, bool tls);
+
+}  // namespace interlock
