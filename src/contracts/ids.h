@@ -5,17 +5,39 @@
 
 namespace interlock {
 
-struct TenantTag { static constexpr std::string_view name = "tenant_id"; };
-struct DecisionTag { static constexpr std::string_view name = "decision_id"; };
-struct TickTag { static constexpr std::string_view name = "tick_id"; };
-struct IdempotencyTag { static constexpr std::string_view name = "idempotency_key"; };
-struct ApprovalTag { static constexpr std::string_view name = "approval_id"; };
-struct EffectTag { static constexpr std::string_view name = "effect_id"; };
-struct OperationTag { static constexpr std::string_view name = "operation_id"; };
-struct TimerTag { static constexpr std::string_view name = "timer_id"; };
-struct KeyTag { static constexpr std::string_view name = "key_id"; };
-struct HumanTag { static constexpr std::string_view name = "human_id"; };
-struct SessionTag { static constexpr std::string_view name = "session_id"; };
+struct TenantTag {
+    static constexpr std::string_view name = "tenant_id";
+};
+struct DecisionTag {
+    static constexpr std::string_view name = "decision_id";
+};
+struct TickTag {
+    static constexpr std::string_view name = "tick_id";
+};
+struct IdempotencyTag {
+    static constexpr std::string_view name = "idempotency_key";
+};
+struct ApprovalTag {
+    static constexpr std::string_view name = "approval_id";
+};
+struct EffectTag {
+    static constexpr std::string_view name = "effect_id";
+};
+struct OperationTag {
+    static constexpr std::string_view name = "operation_id";
+};
+struct TimerTag {
+    static constexpr std::string_view name = "timer_id";
+};
+struct KeyTag {
+    static constexpr std::string_view name = "key_id";
+};
+struct HumanTag {
+    static constexpr std::string_view name = "human_id";
+};
+struct SessionTag {
+    static constexpr std::string_view name = "session_id";
+};
 
 using TenantId = Id<TenantTag>;
 using DecisionId = Id<DecisionTag>;
@@ -30,7 +52,9 @@ using HumanId = Id<HumanTag>;
 using SessionId = Id<SessionTag>;
 
 // The chain of what belongs to no tenant: global kill switch, tenants coming and going, start-up.
-inline TenantId system_tenant() { return TenantId::trusted("_system"); }
+inline TenantId system_tenant() {
+    return TenantId::trusted("_system");
+}
 
 // A tenant's own id: 1 to 64 of a–z, 0–9, '-' and '_', not starting with '_'.
 bool is_tenant_text(std::string_view text);

@@ -26,17 +26,16 @@ TimerId expiry_timer(const ApprovalId& approval_id) {
 }  // namespace
 
 ApprovalService::ApprovalService(Parts parts) : parts_(std::move(parts)) {
-    parts_.runner.on_timer(
-        std::string(kExpiryTimer),
-        [this](Turn& turn, const TimerItem& timer) { return on_expiry(turn, timer); });
+    parts_.runner.on_timer(std::string(kExpiryTimer), [this](Turn& turn, const TimerItem& timer) {
+        return on_expiry(turn, timer);
+    });
 }
 
 void ApprovalService::register_kind(ApprovalKind kind, Kind handlers) {
     CHECK(kinds_.emplace(kind, std::move(handlers)).second);
 }
 
-Result<std::string> ApprovalService::save(
-    Turn& turn, const Approval& approval, std::string event) {
+Result<std::string> ApprovalService::save(Turn& turn, const Approval& approval, std::string event) {
     turn.save(machine_key(approval.tenant_id, approval.approval_id), encode(approval));
     AuditDraft draft = turn.draft(std::move(event));
     draft.tenant_id = approval.tenant_id;

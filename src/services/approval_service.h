@@ -1,8 +1,8 @@
 // The approvals desk (SEMANTICS S14): durable requests to humans, bound to a payload, used once.
 //
 // Other services ask for an approval inside their own turn and register what carries it out. When
-// enough humans have approved, the payload is executed in the very turn of the last vote, so there is
-// no moment in which an approval is granted but can be stretched, forged or replayed.
+// enough humans have approved, the payload is executed in the very turn of the last vote, so there
+// is no moment in which an approval is granted but can be stretched, forged or replayed.
 #pragma once
 
 #include <functional>

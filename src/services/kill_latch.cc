@@ -67,8 +67,8 @@ bool KillLatch::lower(const TenantId& tenant_id, std::uint64_t seen) {
     if (slot == nullptr) {
         return false;
     }
-    // Only the engine thread lowers. `raised` may pass `seen` right after this check; the latch then
-    // counts as up again, because the two numbers differ.
+    // Only the engine thread lowers. `raised` may pass `seen` right after this check; the latch
+    // then counts as up again, because the two numbers differ.
     slot->lowered.store(seen, std::memory_order_seq_cst);
     return slot->raised.load(std::memory_order_seq_cst) == seen;
 }

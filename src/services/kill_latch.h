@@ -2,11 +2,11 @@
 // thread receives the call, before any queue, lock or disk.
 //
 // A send is bracketed by a SendPermit. raise() makes every later try_send() fail at once, and
-// in_flight() tells how many sends that began before are still under way; when it reaches zero after
-// a raise, no further order can leave.
+// in_flight() tells how many sends that began before are still under way; when it reaches zero
+// after a raise, no further order can leave.
 //
-// Tenants live in a fixed table addressed by a 64-bit fingerprint. Two tenants with one fingerprint,
-// or a full table, stop more than was asked for, never less.
+// Tenants live in a fixed table addressed by a 64-bit fingerprint. Two tenants with one
+// fingerprint, or a full table, stop more than was asked for, never less.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ public:
     // The system tenant raises the global latch.
     void raise(const TenantId& tenant_id);
 
-    // How often the latch was raised; a release names the count it decided on, so that an activation
-    // that came in meanwhile is not undone.
+    // How often the latch was raised; a release names the count it decided on, so that an
+    // activation that came in meanwhile is not undone.
     std::uint64_t raised_count(const TenantId& tenant_id) const;
     // Lowers the latch if nothing was raised since `seen`; says whether it did.
     bool lower(const TenantId& tenant_id, std::uint64_t seen);

@@ -58,10 +58,12 @@ EffectDraft cancel_all_draft(const TenantId& tenant_id, const std::string& reaso
 KillSwitchService::KillSwitchService(Parts parts) : parts_(std::move(parts)) {
     parts_.approvals.register_kind(
         ApprovalKind::kill_release,
-        {.execute = [this](Turn& turn, const Approval& approval)
-             { return execute_release(turn, approval); },
-         .ended = [this](Turn& turn, const Approval& approval)
-             { return release_ended(turn, approval); }});
+        {.execute = [this](
+                        Turn& turn,
+                        const Approval& approval) { return execute_release(turn, approval); },
+         .ended = [this](
+                      Turn& turn,
+                      const Approval& approval) { return release_ended(turn, approval); }});
 }
 
 Result<void> KillSwitchService::open() {
@@ -98,8 +100,7 @@ void KillSwitchService::set(Caller caller, SetKillSwitch request, Reply reply) {
     parts_.submit(std::move(turn));
 }
 
-void KillSwitchService::submit_activation(
-    Caller caller, SetKillSwitch request, Reply reply) {
+void KillSwitchService::submit_activation(Caller caller, SetKillSwitch request, Reply reply) {
     TurnRequest turn;
     turn.tenant_id = caller.tenant_id;
     turn.principal = caller.principal;
@@ -110,7 +111,8 @@ void KillSwitchService::submit_activation(
     turn.on_commit_failure = [this, tenant_id = caller.tenant_id, reason = request.reason](
                                  const Error& error) {
         log_error("kill_record_failed", {{"tenant_id", tenant_id.text()}, {"code", error.code()}});
-        if (const auto raised = parts_.flag.raise("kill switch record failed: " + reason); !raised) {
+        if (const auto raised = parts_.flag.raise("kill switch record failed: " + reason);
+            !raised) {
             log_error("kill_file_failed", {{"message", raised.error().message}});
         }
         const EffectDraft draft = cancel_all_draft(tenant_id, reason);
@@ -281,8 +283,8 @@ Result<KillStatus> KillSwitchService::read_status(Turn& turn, const TenantId& te
     KillStatus status;
     status.tenant_active = tenant_id != system_tenant() && own.active;
     status.global_active = global.active || latched_globally;
-    status.active = status.tenant_active || status.global_active ||
-                    parts_.latch.is_raised(tenant_id);
+    status.active =
+        status.tenant_active || status.global_active || parts_.latch.is_raised(tenant_id);
     const KillState& shown = status.global_active && !own.active ? global : own;
     status.reason = shown.reason;
     status.by = shown.by;
@@ -311,7 +313,8 @@ Answer KillSwitchService::answer_of(
     Answer answer;
     answer.keep = !error;
     if (caller.form == Form::py_tool) {
-        PyKillAnswer py{.ok = !error, .kill_switch_active = status.active, .audit_ref = status.audit_ref};
+        PyKillAnswer py{
+            .ok = !error, .kill_switch_active = status.active, .audit_ref = status.audit_ref};
         if (error) {
             Json item = encode(*error);
             if (status.release_approval_id) {

@@ -53,7 +53,8 @@ public:
     void activate_by_rule(const TenantId& tenant_id, std::string rule, std::string reason);
 
 private:
-    Result<TurnReply> run_activation(Turn& turn, const Caller& caller, const SetKillSwitch& request);
+    Result<TurnReply> run_activation(
+        Turn& turn, const Caller& caller, const SetKillSwitch& request);
     Result<TurnReply> run_release_request(
         Turn& turn, const Caller& caller, const SetKillSwitch& request);
     Result<void> execute_release(Turn& turn, const Approval& approval);

@@ -100,19 +100,17 @@ Checkpoint sign_checkpoint(
         .seq = head.seq,
         .hash = head.hash,
         .at = at,
-        .signature =
-            to_hex(ed25519_sign(key, checkpoint_text(tenant_id, head, to_text(at)))),
+        .signature = to_hex(ed25519_sign(key, checkpoint_text(tenant_id, head, to_text(at)))),
     };
 }
 
 bool is_signed_by(const Checkpoint& checkpoint, std::string_view public_key) {
     const auto signature = from_hex(checkpoint.signature);
     const ChainHead head{checkpoint.seq, checkpoint.hash};
-    return signature &&
-           ed25519_verify(
-               public_key,
-               checkpoint_text(checkpoint.tenant_id, head, to_text(checkpoint.at)),
-               *signature);
+    return signature && ed25519_verify(
+                            public_key,
+                            checkpoint_text(checkpoint.tenant_id, head, to_text(checkpoint.at)),
+                            *signature);
 }
 
 Result<ChainReport> verify_chain(const ChainSources& sources, const TenantId& tenant_id) {
@@ -150,8 +148,8 @@ Result<ChainReport> verify_chain(const ChainSources& sources, const TenantId& te
     report.fault = verifier.fault() ? verifier.fault() : bad_signature;
     report.complete = !report.fault && stored.seq == report.head.seq;
     if (!report.fault && !report.complete) {
-        report.fault = ChainFault{
-            stored.seq + 1, "head_mismatch", "there are records after the stored head"};
+        report.fault =
+            ChainFault{stored.seq + 1, "head_mismatch", "there are records after the stored head"};
     }
     return report;
 }
@@ -181,7 +179,8 @@ Result<std::vector<ChainReport>> LedgerService::open() {
         if (!parts_.runner.heads().contains(tenant_id) && head.seq > 0) {
             ChainReport report;
             report.tenant_id = tenant_id;
-            report.fault = ChainFault{1, "truncated_tail", "the head file knows a chain that is gone"};
+            report.fault =
+                ChainFault{1, "truncated_tail", "the head file knows a chain that is gone"};
             reports.push_back(std::move(report));
         }
     }

@@ -24,10 +24,11 @@ struct ChainReport {
     TenantId tenant_id;
     std::int64_t records = 0;  // Verified ones.
     std::int64_t first_seq = 1;
-    ChainHead head;            // The last good record.
+    ChainHead head;                // The last good record.
     std::int64_t checkpoints = 0;  // Whose signature and point hold.
     std::optional<ChainFault> fault;
-    // True when something outside the entries vouches for the end of the chain: the head kept apart.
+    // True when something outside the entries vouches for the end of the chain: the head kept
+    // apart.
     bool complete = false;
 };
 Json encode(const ChainReport& report);
@@ -63,8 +64,8 @@ public:
     };
     explicit LedgerService(Parts parts);
 
-    // Reads the checkpoints and walks every chain from its last one; faults are returned, not fatal:
-    // the caller stops trading and says so.
+    // Reads the checkpoints and walks every chain from its last one; faults are returned, not
+    // fatal: the caller stops trading and says so.
     Result<std::vector<ChainReport>> open();
 
     // Engine thread, about once a second: signs checkpoints that are due, purges old answers.
@@ -81,8 +82,7 @@ public:
     Result<std::vector<AuditRecord>> tail(const TenantId& tenant_id, std::int64_t count);
     Result<ChainHead> head(const TenantId& tenant_id);
     Result<std::vector<Checkpoint>> checkpoints(const TenantId& tenant_id);
-    Result<std::optional<std::string>> artifact(
-        const TenantId& tenant_id, const std::string& hash);
+    Result<std::optional<std::string>> artifact(const TenantId& tenant_id, const std::string& hash);
     std::string public_key() const { return parts_.key.public_key; }
     // A signature over the head as it stands now; the last line of an export.
     Result<Checkpoint> signed_head(const TenantId& tenant_id);

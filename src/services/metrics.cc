@@ -28,19 +28,23 @@ struct Metrics::Registry {
     std::mutex render_mutex;
 
     Registry()
-        : batch_turns(prometheus::BuildHistogram()
-                          .Name("interlock_commit_batch_turns")
-                          .Help("Turns made durable by one commit.")
-                          .Register(registry)
-                          .Add({}, prometheus::Histogram::BucketBoundaries{
-                                       1, 2, 4, 8, 16, 32, 64, 128, 256})),
+        : batch_turns(
+              prometheus::BuildHistogram()
+                  .Name("interlock_commit_batch_turns")
+                  .Help("Turns made durable by one commit.")
+                  .Register(registry)
+                  .Add(
+                      {},
+                      prometheus::Histogram::BucketBoundaries{1, 2, 4, 8, 16, 32, 64, 128, 256})),
           commit_seconds(
               prometheus::BuildHistogram()
                   .Name("interlock_commit_seconds")
                   .Help("Time one commit took, sync included.")
                   .Register(registry)
-                  .Add({}, prometheus::Histogram::BucketBoundaries{
-                               0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1})),
+                  .Add(
+                      {},
+                      prometheus::Histogram::BucketBoundaries{
+                          0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1})),
           turns(prometheus::BuildCounter()
                     .Name("interlock_turns_total")
                     .Help("Turns made durable.")

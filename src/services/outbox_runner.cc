@@ -25,9 +25,7 @@ EffectOutcome OutboxRunner::run_one(const OutboxItem& effect) {
         permit.emplace(parts_.latch.try_send(effect.tenant_id));
         if (!*permit || parts_.flag.is_raised()) {
             return refuse(
-                effect,
-                errors::effect_refused,
-                "The kill switch is on; the effect was not sent.");
+                effect, errors::effect_refused, "The kill switch is on; the effect was not sent.");
         }
         if (parts_.clock.now() > effect.not_after) {
             return refuse(
@@ -82,7 +80,10 @@ EffectOutcome OutboxRunner::settle(const OutboxItem& effect) {
 
 OutboxThreads::OutboxThreads(
     OutboxRunner& runner, Clock& clock, std::function<void(EffectOutcome)> report)
-    : runner_(runner), clock_(clock), report_(std::move(report)), queue_(kQueueMax, 16, kQueueMax) {}
+    : runner_(runner),
+      clock_(clock),
+      report_(std::move(report)),
+      queue_(kQueueMax, 16, kQueueMax) {}
 
 OutboxThreads::~OutboxThreads() {
     stop();

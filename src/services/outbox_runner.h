@@ -57,8 +57,7 @@ public:
     static constexpr Duration kSettleEvery = Duration::of_seconds(1);
 
     // `report` takes each outcome to the engine; called from these threads.
-    OutboxThreads(
-        OutboxRunner& runner, Clock& clock, std::function<void(EffectOutcome)> report);
+    OutboxThreads(OutboxRunner& runner, Clock& clock, std::function<void(EffectOutcome)> report);
     ~OutboxThreads();
 
     void start();

@@ -25,7 +25,8 @@ Plane::Plane(Parts parts, PlaneConfig config)
     // itself is what just failed (S13).
     runner.set_commit_failure_rule([this](const Error& error) {
         latch.raise_global();
-        if (const auto raised = parts_.flag.raise("audit write failed: " + error.message); !raised) {
+        if (const auto raised = parts_.flag.raise("audit write failed: " + error.message);
+            !raised) {
             log_error("kill_file_failed", {{"message", raised.error().message}});
         }
     });
@@ -42,8 +43,8 @@ Result<Plane::Recovery> Plane::open() {
                 system_tenant(),
                 "chain_check",
                 "the audit chain of " + report.tenant_id.text() + " is broken at record " +
-                    std::to_string(report.fault->seq) + " (" +
-                    std::string(report.fault->reason) + ")");
+                    std::to_string(report.fault->seq) + " (" + std::string(report.fault->reason) +
+                    ")");
         }
     }
     for (OutboxItem& item : left) {

@@ -1,6 +1,6 @@
 // The plane: every service wired to the ports it is given, without a thread of its own. The server
-// puts an engine and outbox threads around it, the simulator and tests drive it step by step, so all
-// three run the same code in the same order.
+// puts an engine and outbox threads around it, the simulator and tests drive it step by step, so
+// all three run the same code in the same order.
 #pragma once
 
 #include <functional>
@@ -44,7 +44,7 @@ public:
     Plane(Parts parts, PlaneConfig config);
 
     struct Recovery {
-        std::vector<OutboxItem> resend;    // Repeatable effects that may not have run.
+        std::vector<OutboxItem> resend;     // Repeatable effects that may not have run.
         std::vector<OutboxItem> unsettled;  // Effects that may have run: to be settled, not resent.
         std::vector<ChainReport> chains;
     };

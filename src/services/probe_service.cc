@@ -62,8 +62,9 @@ Result<TurnReply> ProbeService::decide(Turn& turn, const ProbeRequest& request) 
         TRY_ASSIGN(answer.audit_ref, turn.audit(std::move(draft)));
         answer.ok = false;
         answer.effect_status = "refused";
-        answer.errors.push(encode(
-            fail(errors::kill_switch_active, "The kill switch is on; no effect was sent.").error()));
+        answer.errors.push(
+            encode(fail(errors::kill_switch_active, "The kill switch is on; no effect was sent.")
+                       .error()));
         return Answer{200, to_text(encode(answer))};
     }
     TRY_ASSIGN(const std::optional<Json> state, turn.load(machine_key(turn.tenant_id())));
@@ -87,8 +88,8 @@ Result<TurnReply> ProbeService::decide(Turn& turn, const ProbeRequest& request) 
     if (request.wait) {
         json.set("operation", encode(operation));
     }
-    answer.effect_id = turn.effect(
-        {.kind = std::string(kProbeEffectKind), .json = std::move(json)});
+    answer.effect_id =
+        turn.effect({.kind = std::string(kProbeEffectKind), .json = std::move(json)});
     draft.detail.set("effect_id", answer.effect_id.text());
     TRY_ASSIGN(answer.audit_ref, turn.audit(std::move(draft)));
     if (request.wait) {

@@ -2,7 +2,8 @@
 //
 // A TurnRequest brings a `decide` function. It runs on the engine thread with a Turn, through which
 // it loads states, stages new ones, writes audit records and asks for effects. Nothing it does is
-// visible outside until the batch it is part of is durable; then the reply goes out and effects run.
+// visible outside until the batch it is part of is durable; then the reply goes out and effects
+// run.
 //
 // `decide` may run twice (a batch that conflicts is run again turn by turn), so it must have no
 // effect of its own besides the Turn.
@@ -28,16 +29,24 @@ namespace interlock {
 
 namespace errors {
 inline constexpr ErrorKind idempotency_key_conflict{
-    "idempotency_key_conflict", 409, false,
+    "idempotency_key_conflict",
+    409,
+    false,
     "Use a new key for a new request; reuse a key only to repeat the very same request."};
 inline constexpr ErrorKind in_progress{
-    "in_progress", 409, true,
+    "in_progress",
+    409,
+    true,
     "Wait a moment, then send the same request with the same key to get its answer."};
 inline constexpr ErrorKind commit_failed{
-    "commit_failed", 503, true,
+    "commit_failed",
+    503,
+    true,
     "Nothing was done. Send the same request again with the same idempotency key."};
 inline constexpr ErrorKind commit_unknown{
-    "commit_unknown", 503, true,
+    "commit_unknown",
+    503,
+    true,
     "The store failed in the middle. Send the same request again with the same idempotency key."};
 }  // namespace errors
 

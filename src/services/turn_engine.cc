@@ -16,8 +16,7 @@ constexpr std::size_t kTimersPerRound = 64;
 TurnEngine::TurnEngine(TurnRunner& runner, Bounds bounds)
     : runner_(runner),
       bounds_(bounds),
-      queue_(
-          bounds.waiting_turns_max, bounds.waiting_urgent_max, bounds.waiting_internal_max) {}
+      queue_(bounds.waiting_turns_max, bounds.waiting_urgent_max, bounds.waiting_internal_max) {}
 
 TurnEngine::~TurnEngine() {
     stop();
@@ -39,11 +38,10 @@ void TurnEngine::submit(TurnRequest request) {
     const bool taken =
         urgent ? queue_.push_front_lane(std::move(request)) : queue_.push(std::move(request));
     if (!taken && request.reply) {
-        auto refusal = queue_.is_closed()
-                           ? fail(errors::unavailable, "The server is shutting down.")
-                           : fail(
-                                 errors::overloaded,
-                                 "The server has more waiting turns than it accepts.");
+        auto refusal =
+            queue_.is_closed()
+                ? fail(errors::unavailable, "The server is shutting down.")
+                : fail(errors::overloaded, "The server has more waiting turns than it accepts.");
         refusal.error().retry_after_seconds = 1;
         request.reply(std::move(refusal));
     }

@@ -11,8 +11,7 @@
 namespace interlock {
 
 std::string_view to_word(EffectFate fate) {
-    constexpr std::array<std::string_view, 4> kWords{
-        "done", "refused", "unknown", "never_arrived"};
+    constexpr std::array<std::string_view, 4> kWords{"done", "refused", "unknown", "never_arrived"};
     return kWords[static_cast<std::size_t>(fate)];
 }
 
@@ -31,7 +30,8 @@ Result<std::vector<OutboxItem>> TurnRunner::open() {
     }
     TRY_ASSIGN(auto outbox, parts_.store.load_outbox());
     for (const OutboxItem& item : outbox) {
-        // What was pending when we went down may have run: until it is settled it counts as unknown.
+        // What was pending when we went down may have run: until it is settled it counts as
+        // unknown.
         open_effects_[item.effect_id] = {item.tenant_id, true};
     }
     return outbox;
@@ -87,7 +87,8 @@ std::optional<Result<Answer>> TurnRunner::remembered(
     }
     if (!found->body) {
         return Result<Answer>(fail(
-            errors::in_progress, "The request with this idempotency key is still being carried out."));
+            errors::in_progress,
+            "The request with this idempotency key is still being carried out."));
     }
     return Result<Answer>(Answer{found->http_status, *found->body});
 }
@@ -141,8 +142,7 @@ bool is_empty(const TurnCommit& commit) {
     return commit.states.empty() && commit.audit.empty() && commit.answers.empty() &&
            commit.outbox.empty() && commit.outbox_unknown.empty() &&
            commit.outbox_finished.empty() && commit.timers.empty() &&
-           commit.timers_finished.empty() && commit.artifacts.empty() &&
-           commit.checkpoints.empty();
+           commit.timers_finished.empty() && commit.artifacts.empty() && commit.checkpoints.empty();
 }
 
 void merge(BatchStage& into, const BatchStage& from) {
@@ -395,8 +395,7 @@ void TurnRunner::set_commit_failure_rule(std::function<void(const Error&)> rule)
 std::int64_t TurnRunner::unknown_effects(const TenantId& tenant_id) const {
     std::int64_t count = 0;
     for (const auto& [effect_id, effect] : open_effects_) {
-        if (effect.unknown &&
-            (tenant_id == system_tenant() || effect.tenant_id == tenant_id)) {
+        if (effect.unknown && (tenant_id == system_tenant() || effect.tenant_id == tenant_id)) {
             ++count;
         }
     }
@@ -421,8 +420,7 @@ TurnRequest TurnRunner::outcome_turn(EffectOutcome outcome) {
             return word;
         }());
         draft.step = AuditStep::execute;
-        draft.status =
-            outcome.fate == EffectFate::done ? AuditStatus::passed : AuditStatus::failed;
+        draft.status = outcome.fate == EffectFate::done ? AuditStatus::passed : AuditStatus::failed;
         draft.reason = outcome.fate == EffectFate::done ? outcome.receipt : outcome.error_message;
         draft.detail.set("effect_id", effect_id.text());
         draft.detail.set("kind", outcome.effect.kind);

@@ -42,7 +42,8 @@ public:
 
 class TurnRunner : private TurnBackground {
 public:
-    // Bounds. A machine state cache that is full is emptied; a full list of waiting callers refuses.
+    // Bounds. A machine state cache that is full is emptied; a full list of waiting callers
+    // refuses.
     static constexpr std::size_t kStateCacheMax = 20'000;
     static constexpr std::size_t kWaitingMax = 10'000;
     static constexpr Duration kWaitingLife = Duration::of_seconds(30);
@@ -87,7 +88,9 @@ public:
     // Seqs of chains as committed. Engine thread only.
     const std::map<TenantId, ChainHead>& heads() const { return heads_; }
     std::int64_t unknown_effects(const TenantId& tenant_id) const;
-    std::int64_t effects_in_flight() const { return static_cast<std::int64_t>(open_effects_.size()); }
+    std::int64_t effects_in_flight() const {
+        return static_cast<std::int64_t>(open_effects_.size());
+    }
 
 private:
     struct Decided {
@@ -108,8 +111,7 @@ private:
     LedgerStore& store() override { return parts_.store; }
 
     Decided decide(TurnRequest& request, const BatchStage& batch);
-    std::optional<Result<Answer>> remembered(
-        const TurnRequest& request, const BatchStage& batch);
+    std::optional<Result<Answer>> remembered(const TurnRequest& request, const BatchStage& batch);
     Result<void> commit(std::vector<Decided>& decided);
     void publish(std::vector<Decided>& decided, BatchStage batch);
     void answer(Decided& decided);

@@ -11,8 +11,14 @@ namespace interlock {
 namespace {
 
 constexpr std::array<std::string_view, 8> kKinds{
-    "live_mode",         "risk_limits",       "kill_release",    "treasury_transfer",
-    "universe_change",   "alert_suppression", "config_proposal", "key_provisioning"};
+    "live_mode",
+    "risk_limits",
+    "kill_release",
+    "treasury_transfer",
+    "universe_change",
+    "alert_suppression",
+    "config_proposal",
+    "key_provisioning"};
 constexpr std::array<std::string_view, 5> kStates{
     "pending", "approved", "rejected", "expired", "consumed"};
 

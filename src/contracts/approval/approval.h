@@ -15,27 +15,36 @@ namespace interlock {
 
 namespace errors {
 inline constexpr ErrorKind human_required{
-    "human_required", 403, false,
+    "human_required",
+    403,
+    false,
     "Log in as a human of this tenant; access keys and the operator token approve nothing."};
 inline constexpr ErrorKind approval_not_pending{
-    "approval_not_pending", 409, false,
+    "approval_not_pending",
+    409,
+    false,
     "Read the approval to see how it ended; make a new request if it is still wanted."};
 inline constexpr ErrorKind approval_expired{
     "approval_expired", 409, false, "Make the request again; approvals expire on purpose."};
 inline constexpr ErrorKind approval_payload_mismatch{
-    "approval_payload_mismatch", 409, false,
+    "approval_payload_mismatch",
+    409,
+    false,
     "Ask for approval of exactly the payload that is to be executed."};
 inline constexpr ErrorKind second_human_required{
     "second_human_required", 409, false, "Another human of this tenant has to approve as well."};
 inline constexpr ErrorKind reauthentication_required{
-    "reauthentication_required", 403, true,
+    "reauthentication_required",
+    403,
+    true,
     "Give the password (or one-time code) again, then approve within five minutes."};
 inline constexpr ErrorKind approval_kind_unavailable{
-    "approval_kind_unavailable", 422, false,
+    "approval_kind_unavailable",
+    422,
+    false,
     "Only kinds that this server can carry out may be requested; see the error message."};
 inline constexpr ErrorKind too_many_approvals{
-    "too_many_approvals", 429, false,
-    "Decide or let expire some of the pending approvals first."};
+    "too_many_approvals", 429, false, "Decide or let expire some of the pending approvals first."};
 }  // namespace errors
 
 // The six of seed 002 §6.2, then configuration proposals and key provisioning (seed 004).
@@ -65,10 +74,10 @@ struct Approval {
     ApprovalId approval_id;
     TenantId tenant_id;
     ApprovalKind kind = ApprovalKind::kill_release;
-    Json payload;              // What will be executed, exactly.
-    std::string subject_hash;  // SHA-256 hex of the payload's canonical JSON.
-    std::string summary;       // One sentence for the human.
-    std::string requested_by;  // A principal's text form.
+    Json payload;               // What will be executed, exactly.
+    std::string subject_hash;   // SHA-256 hex of the payload's canonical JSON.
+    std::string summary;        // One sentence for the human.
+    std::string requested_by;   // A principal's text form.
     std::int64_t required = 1;  // 1 or 2 distinct humans.
     std::vector<ApprovalVote> votes;
     std::string rejected_by;

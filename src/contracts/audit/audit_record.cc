@@ -45,8 +45,8 @@ std::string audit_ref(const AuditRecord& record) {
     return std::to_string(record.seq) + ":" + record.hash.substr(0, 16);
 }
 
-// Built by hand rather than through canonical_json(encode()), because every turn passes here; a test
-// holds the two to the same bytes.
+// Built by hand rather than through canonical_json(encode()), because every turn passes here; a
+// test holds the two to the same bytes.
 Result<std::string> canonical_text(const AuditRecord& record) {
     const AuditDraft& draft = record.draft;
     TRY_ASSIGN(const std::string detail, canonical_json(draft.detail));

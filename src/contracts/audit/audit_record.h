@@ -19,7 +19,7 @@ namespace interlock {
 enum class AuditStep { plan, validate, dry_run, execute, verify, record, control };
 enum class AuditActor { codex, python, human };  // Planner, this executor, a person.
 enum class AuditStatus { started, passed, failed, skipped };
-enum class AuditSeverity { info, critical };     // A critical record is an alert (002 §4.4).
+enum class AuditSeverity { info, critical };  // A critical record is an alert (002 §4.4).
 
 std::string_view to_word(AuditStep step);
 std::string_view to_word(AuditActor actor);
@@ -29,7 +29,7 @@ std::string_view to_word(AuditSeverity severity);
 // What a decision asks to have recorded; the chain adds seq, hashes and id.
 struct AuditDraft {
     TenantId tenant_id;
-    std::string event;  // "KILL_SWITCH_ACTIVATED", ...
+    std::string event;       // "KILL_SWITCH_ACTIVATED", ...
     DecisionId decision_id;  // "sys_<turn>" for what belongs to no decision.
     TickId tick_id;          // "-" likewise.
     AuditStep step = AuditStep::control;
@@ -45,7 +45,7 @@ struct AuditDraft {
 
 struct AuditRecord {
     AuditDraft draft;
-    std::int64_t seq = 0;  // From 1, gapless per tenant.
+    std::int64_t seq = 0;   // From 1, gapless per tenant.
     std::string prev_hash;  // 64 hex digits; genesis is 64 zeros.
     std::string hash;
 };

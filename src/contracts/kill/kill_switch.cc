@@ -9,8 +9,7 @@ namespace interlock {
 namespace {
 
 constexpr std::size_t kReasonLengthMax = 500;
-constexpr std::array<std::string_view, 5> kCauses{
-    "agent", "human", "operator", "file", "rule"};
+constexpr std::array<std::string_view, 5> kCauses{"agent", "human", "operator", "file", "rule"};
 
 Json schema_of(std::string_view text) {
     auto schema = parse_json(text);

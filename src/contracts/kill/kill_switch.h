@@ -13,14 +13,17 @@ namespace interlock {
 
 namespace errors {
 inline constexpr ErrorKind kill_switch_active{
-    "kill_switch_active", 423, false,
+    "kill_switch_active",
+    423,
+    false,
     "Nothing trades until a human approves the release of the kill switch."};
 inline constexpr ErrorKind approval_required{
-    "approval_required", 403, false,
+    "approval_required",
+    403,
+    false,
     "Ask a human of this tenant to approve the pending request, then read the state again."};
 inline constexpr ErrorKind release_blocked{
-    "release_blocked", 409, true,
-    "Settle what the message names, then approve the release again."};
+    "release_blocked", 409, true, "Settle what the message names, then approve the release again."};
 }  // namespace errors
 
 // Where an activation came from; kept in the record so that a drill and an emergency differ.

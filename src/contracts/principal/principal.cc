@@ -8,8 +8,7 @@ namespace interlock {
 namespace {
 
 constexpr std::array<std::string_view, 4> kKinds{"operator", "human", "agent", "internal"};
-constexpr std::array<std::string_view, 5> kScopes{
-    "planner", "supervisor", "bot", "read", "probe"};
+constexpr std::array<std::string_view, 5> kScopes{"planner", "supervisor", "bot", "read", "probe"};
 
 }  // namespace
 
@@ -29,7 +28,8 @@ Result<Scope> parse_scope(std::string_view word) {
     }
     return fail(
         errors::invalid_request,
-        "\"" + std::string(word) + "\" is no scope; expected planner, supervisor, bot, read or probe");
+        "\"" + std::string(word) +
+            "\" is no scope; expected planner, supervisor, bot, read or probe");
 }
 
 const std::vector<Scope>& all_scopes() {

@@ -30,7 +30,7 @@ const std::vector<Scope>& all_scopes();
 
 struct Principal {
     PrincipalKind kind = PrincipalKind::internal;
-    std::string id;  // key_id, human_id, "local", or the internal rule's name.
+    std::string id;              // key_id, human_id, "local", or the internal rule's name.
     std::set<TenantId> tenants;  // Where an agent or human belongs; unused for the operator.
     std::set<Scope> scopes;      // Agents only.
     SessionId session_id;        // Humans only.

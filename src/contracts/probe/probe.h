@@ -1,6 +1,6 @@
-// A probe: one turn through every layer that touches no money. It writes a state, an audit record and
-// an answer, and on request sends one effect to the sink. Drills, benchmarks and crash tests live on
-// it; an agent can use it to learn the idempotency rules without risk.
+// A probe: one turn through every layer that touches no money. It writes a state, an audit record
+// and an answer, and on request sends one effect to the sink. Drills, benchmarks and crash tests
+// live on it; an agent can use it to learn the idempotency rules without risk.
 // docs/contracts/probe.md is the table of these fields.
 #pragma once
 

@@ -45,8 +45,8 @@ std::int64_t humans_required(bool two_person_rule, bool critical) {
 Result<Approval> approve(Approval approval, const ApprovalCall& call) {
     TRY(may_decide(approval, call));
     const HumanId human = HumanId::trusted(call.principal.id);
-    const bool voted = std::any_of(
-        approval.votes.begin(), approval.votes.end(), [&](const ApprovalVote& vote) {
+    const bool voted =
+        std::any_of(approval.votes.begin(), approval.votes.end(), [&](const ApprovalVote& vote) {
             return vote.human_id == human;
         });
     if (voted) {
@@ -110,8 +110,7 @@ Result<Approval> consume(Approval approval, const std::string& payload_hash, Tim
     }
     if (payload_hash != approval.subject_hash) {
         return fail(
-            errors::approval_payload_mismatch,
-            "What is to be executed is not what was approved.");
+            errors::approval_payload_mismatch, "What is to be executed is not what was approved.");
     }
     approval.state = ApprovalState::consumed;
     approval.decided_at = at;

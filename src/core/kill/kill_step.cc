@@ -7,8 +7,7 @@
 namespace interlock {
 namespace {
 
-constexpr std::array<std::string_view, 5> kCauses{
-    "agent", "human", "operator", "file", "rule"};
+constexpr std::array<std::string_view, 5> kCauses{"agent", "human", "operator", "file", "rule"};
 
 AuditDraft draft_of(const KillCall& call, std::string event) {
     AuditDraft draft;
@@ -40,8 +39,7 @@ Json encode(const KillState& state) {
          state.release_approval_id ? Json(state.release_approval_id->text()) : Json()},
         {"activations", state.activations},
         {"trading_enabled", state.trading_enabled},
-        {"defensive_until",
-         state.defensive_until ? Json(to_text(*state.defensive_until)) : Json()},
+        {"defensive_until", state.defensive_until ? Json(to_text(*state.defensive_until)) : Json()},
         {"audit_ref", state.audit_ref},
     });
 }
@@ -74,8 +72,7 @@ KillStep activate(KillState state, const KillCall& call, KillCause cause) {
         state.cause = cause;
         state.since = call.at;
     }
-    AuditDraft draft =
-        draft_of(call, repeated ? "KILL_SWITCH_REPEATED" : "KILL_SWITCH_ACTIVATED");
+    AuditDraft draft = draft_of(call, repeated ? "KILL_SWITCH_REPEATED" : "KILL_SWITCH_ACTIVATED");
     draft.severity = AuditSeverity::critical;
     draft.detail.set("cause", std::string(to_word(cause)));
     draft.detail.set("first_reason", state.reason);

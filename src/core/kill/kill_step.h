@@ -5,8 +5,8 @@
 //        |                      +-- rejected / expired --------+
 //        +---------------- release approved by a human --------+
 //
-// Activation always succeeds, whoever asks; a repeated one keeps the first reason (I6). The latch in
-// the effect path is not here: it was set before this ran. This decides what is recorded.
+// Activation always succeeds, whoever asks; a repeated one keeps the first reason (I6). The latch
+// in the effect path is not here: it was set before this ran. This decides what is recorded.
 #pragma once
 
 #include <optional>

@@ -32,7 +32,8 @@ void ChainVerifier::add(
     const std::int64_t expected = head_.seq + 1;
     if (seq > expected) {
         set_fault(
-            expected, "missing_record",
+            expected,
+            "missing_record",
             "record " + std::to_string(expected) + " is missing; the next one is " +
                 std::to_string(seq));
         return;
@@ -49,16 +50,18 @@ void ChainVerifier::add(
     }
     if (seq != expected || record->seq != expected || record->draft.tenant_id != tenant_id_) {
         set_fault(
-            expected, "misplaced_record",
-            "at " + std::to_string(expected) + " stands record " +
-                record->draft.tenant_id.text() + "." + std::to_string(record->seq));
+            expected,
+            "misplaced_record",
+            "at " + std::to_string(expected) + " stands record " + record->draft.tenant_id.text() +
+                "." + std::to_string(record->seq));
         return;
     }
     if (link_hash(head_.hash, canonical) != stored_hash) {
         // Which of the two it was matters to whoever investigates: the text, or what it hangs on.
         const bool linked = record->prev_hash == head_.hash;
         set_fault(
-            expected, linked ? "content_changed" : "broken_link",
+            expected,
+            linked ? "content_changed" : "broken_link",
             linked ? "the record's text does not give its stored hash"
                    : "the record names another predecessor");
         return;
@@ -78,12 +81,14 @@ void ChainVerifier::expect_at_least(const ChainHead& head, std::string_view wher
     }
     if (head.seq > head_.seq) {
         set_fault(
-            head_.seq + 1, "truncated_tail",
+            head_.seq + 1,
+            "truncated_tail",
             std::string(where) + " says the chain reaches " + std::to_string(head.seq) +
                 ", but the last record is " + std::to_string(head_.seq));
     } else if (head.seq == head_.seq && head.hash != head_.hash) {
         set_fault(
-            head.seq, "head_mismatch",
+            head.seq,
+            "head_mismatch",
             std::string(where) + " holds another hash for record " + std::to_string(head.seq));
     }
 }
