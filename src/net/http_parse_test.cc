@@ -116,8 +116,12 @@ TEST_P(HttpParseRefuses, AsInvalidHttp) {
     EXPECT_TRUE(outcome.requests.empty());
 }
 
+std::string name_of(const testing::TestParamInfo<BadCase>& tested) {
+    return std::string(tested.param.name);
+}
+
 INSTANTIATE_TEST_SUITE_P(
-    Shapes,
+    Framing,
     HttpParseRefuses,
     testing::Values(
         BadCase{
@@ -154,7 +158,13 @@ INSTANTIATE_TEST_SUITE_P(
             "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n"
             "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
         BadCase{
-            "ChunkedInHttp10", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
+            "ChunkedInHttp10", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    HeaderLines,
+    HttpParseRefuses,
+    testing::Values(
         BadCase{"SpaceBeforeColon", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length : 4\r\n\r\nabcd"},
         BadCase{"FoldedHeader", "GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n"},
         BadCase{
@@ -168,7 +178,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"HeaderWithoutName", "GET / HTTP/1.1\r\nHost: h\r\n: v\r\n\r\n"},
         BadCase{"NulInHeader", std::string_view("GET / HTTP/1.1\r\nHost: h\0\r\n\r\n", 29)},
         BadCase{"NoHost", "GET / HTTP/1.1\r\n\r\n"},
-        BadCase{"TwoHosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"},
+        BadCase{"TwoHosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    StartLines,
+    HttpParseRefuses,
+    testing::Values(
         BadCase{"Connect", "CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n"},
         BadCase{"ConnectToPath", "CONNECT / HTTP/1.1\r\nHost: h\r\n\r\n"},
         BadCase{"Asterisk", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"},
@@ -183,7 +199,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"Version09", "GET / HTTP/0.9\r\nHost: h\r\n\r\n"},
         BadCase{"ShortVersion", "GET / H\r\n\r\n"},
         BadCase{"BadMethod", "G(T / HTTP/1.1\r\nHost: h\r\n\r\n"},
-        BadCase{"TlsHello", std::string_view("\x16\x03\x01\x02\x00\x01\r\n\r\n", 10)},
+        BadCase{"TlsHello", std::string_view("\x16\x03\x01\x02\x00\x01\r\n\r\n", 10)}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Chunks,
+    HttpParseRefuses,
+    testing::Values(
         BadCase{
             "ChunkWithoutSize",
             "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\r\nabc\r\n"},
@@ -212,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
             "LengthInTrailer",
             "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
             "0\r\nContent-Length: 5\r\n\r\n"}),
-    [](const auto& tested) { return std::string(tested.param.name); });
+    name_of);
 
 TEST(HttpParse, RefusesADeclaredBodyOverTheBound) {
     const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: ";

@@ -1,0 +1,265 @@
+// TLS: a round trip with a certificate made on the spot, old versions, broken files.
+#include <gtest/gtest.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "net/http_server.h"
+#include "net/test_peer.h"
+#include "net/tls_context.h"
+
+namespace interlock {
+namespace {
+
+using KeyPtr = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
+
+void write_key(EVP_PKEY* key, const std::string& path, const char* passphrase = nullptr) {
+    BIO* file = BIO_new_file(path.c_str(), "w");
+    const EVP_CIPHER* cipher = passphrase == nullptr ? nullptr : EVP_aes_128_cbc();
+    const auto* bytes = reinterpret_cast<const unsigned char*>(passphrase);
+    const int size = passphrase == nullptr ? 0 : static_cast<int>(strlen(passphrase));
+    ASSERT_EQ(PEM_write_bio_PrivateKey(file, key, cipher, bytes, size, nullptr, nullptr), 1);
+    BIO_free(file);
+}
+
+KeyPtr make_key() {
+    return {EVP_EC_gen("P-256"), &EVP_PKEY_free};
+}
+
+void write_certificate(EVP_PKEY* key, const std::string& path) {
+    X509* certificate = X509_new();
+    X509_set_version(certificate, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+    X509_gmtime_adj(X509_getm_notBefore(certificate), -60);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
+    X509_set_pubkey(certificate, key);
+    X509_NAME* name = X509_get_subject_name(certificate);
+    X509_NAME_add_entry_by_txt(
+        name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
+    X509_set_issuer_name(certificate, name);
+    ASSERT_GT(X509_sign(certificate, key, EVP_sha256()), 0);
+    BIO* file = BIO_new_file(path.c_str(), "w");
+    ASSERT_EQ(PEM_write_bio_X509(file, certificate), 1);
+    BIO_free(file);
+    X509_free(certificate);
+}
+
+class Tls : public testing::Test {
+protected:
+    Tls() {
+        std::signal(SIGPIPE, SIG_IGN);  // OpenSSL's own sockets raise it; the server's do not.
+        const KeyPtr key = make_key();
+        write_key(key.get(), files_.private_key_path);
+        write_certificate(key.get(), files_.certificate_chain_path);
+    }
+
+    HttpServerConfig config() {
+        HttpServerConfig config;
+        config.tls = files_;
+        return config;
+    }
+
+    std::string problem() {
+        const auto context = open_tls_context(files_);
+        return context ? "(none)" : context.error().message;
+    }
+
+    TestFolder folder_;
+    TlsFiles files_{
+        .certificate_chain_path = folder_ / "cert.pem", .private_key_path = folder_ / "key.pem"};
+};
+
+// A blocking TLS client over OpenSSL alone, trusting only the certificate under test.
+class TlsPeer {
+public:
+    TlsPeer(std::uint16_t port, const std::string& trusted, int version_max = 0)
+        : context_(SSL_CTX_new(TLS_client_method())) {
+        SSL_CTX_load_verify_file(context_, trusted.c_str());
+        SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
+        if (version_max != 0) {
+            SSL_CTX_set_min_proto_version(context_, version_max);
+            SSL_CTX_set_max_proto_version(context_, version_max);
+            SSL_CTX_set_cipher_list(context_, "DEFAULT:@SECLEVEL=0");
+        }
+        bio_ = BIO_new_ssl_connect(context_);
+        BIO_set_conn_hostname(bio_, ("127.0.0.1:" + std::to_string(port)).c_str());
+        BIO_get_ssl(bio_, &ssl_);
+    }
+    ~TlsPeer() {
+        BIO_free_all(bio_);
+        SSL_CTX_free(context_);
+        ERR_clear_error();
+    }
+    TlsPeer(const TlsPeer&) = delete;
+    TlsPeer& operator=(const TlsPeer&) = delete;
+
+    bool connect() { return BIO_do_connect(bio_) == 1; }
+
+    void send(std::string_view bytes) {
+        ASSERT_EQ(
+            BIO_write(bio_, bytes.data(), static_cast<int>(bytes.size())),
+            static_cast<int>(bytes.size()));
+    }
+
+    HttpResponse read_response() {
+        HttpResponseParser parser(HttpParseLimits{64 * 1024, 64 * 1024 * 1024}, false);
+        while (true) {
+            const ParseStep step = parser.feed(unread_);
+            unread_.erase(0, step.consumed);
+            if (step.status == ParseStatus::complete) {
+                return std::move(parser.response());
+            }
+            if (step.status == ParseStatus::failed || !read_more()) {
+                ADD_FAILURE() << "no whole response";
+                return {.status = 0, .headers = {}, .body = {}};
+            }
+        }
+    }
+
+    bool read_more() {
+        char buffer[16 * 1024];
+        const int count = BIO_read(bio_, buffer, sizeof(buffer));
+        if (count > 0) {
+            unread_.append(buffer, static_cast<std::size_t>(count));
+        }
+        return count > 0;
+    }
+
+    bool has_close_notify() const { return (SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN) != 0; }
+    std::string version() const { return SSL_get_version(ssl_); }
+
+private:
+    SSL_CTX* context_;
+    BIO* bio_;
+    SSL* ssl_ = nullptr;
+    std::string unread_;
+};
+
+TEST_F(Tls, AnswersOverAnEncryptedConnection) {
+    std::atomic<bool> was_tls{false};
+    const auto server = start_server(
+        [&](HttpRequest request, const HttpResponderPtr& responder) {
+            was_tls = request.tls;
+            echo(std::move(request), responder);
+        },
+        config());
+    TlsPeer peer(server->port(), files_.certificate_chain_path);
+    ASSERT_TRUE(peer.connect());
+    EXPECT_EQ(peer.version(), "TLSv1.3");
+    for (int i = 0; i < 3; ++i) {
+        peer.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab");
+        EXPECT_EQ(peer.read_response().body, "POST /p ab");
+    }
+    EXPECT_TRUE(was_tls);
+}
+
+TEST_F(Tls, CarriesBodiesOfManyRecords) {
+    const auto server = start_server(echo, config());
+    TlsPeer peer(server->port(), files_.certificate_chain_path);
+    ASSERT_TRUE(peer.connect());
+    const std::string body(1000 * 1000, 'x');
+    peer.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + body);
+    EXPECT_EQ(peer.read_response().body, "POST /p " + body);
+}
+
+TEST_F(Tls, StreamsAndEndsWithACloseNotify) {
+    const auto server = start_server(
+        [](HttpRequest, const HttpResponderPtr& responder) {
+            const auto stream = responder->start_stream(text_response(200, "a", ""));
+            stream->write("one");
+            stream->write("two");
+        },
+        config());
+    TlsPeer peer(server->port(), files_.certificate_chain_path);
+    ASSERT_TRUE(peer.connect());
+    peer.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(peer.read_response().body, "onetwo");
+    EXPECT_FALSE(peer.read_more());
+    EXPECT_TRUE(peer.has_close_notify());
+}
+
+TEST_F(Tls, SpeaksVersion12ButNothingOlder) {
+    const auto server = start_server(echo, config());
+    TlsPeer newer(server->port(), files_.certificate_chain_path, TLS1_2_VERSION);
+    ASSERT_TRUE(newer.connect());
+    EXPECT_EQ(newer.version(), "TLSv1.2");
+    TlsPeer older(server->port(), files_.certificate_chain_path, TLS1_1_VERSION);
+    EXPECT_FALSE(older.connect());
+}
+
+TEST_F(Tls, ClosesOnACallerThatSpeaksPlainText) {
+    const auto server = start_server(echo, config());
+    RawPeer peer(server->port());
+    peer.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(peer.read_to_end().find("HTTP/1.1"), std::string::npos);
+    EXPECT_EQ(server->counters().requests, 0u);
+}
+
+TEST_F(Tls, GivesUpOnASlowHandshake) {
+    HttpServerConfig hasty = config();
+    hasty.limits.request_read_timeout = std::chrono::milliseconds(60);
+    const auto server = start_server(echo, hasty);
+    RawPeer silent(server->port());
+    EXPECT_TRUE(silent.is_closed_by_server());
+}
+
+TEST_F(Tls, ClosesConnectionsBeyondTheBound) {
+    HttpServerConfig small = config();
+    small.limits.connections_max = 1;
+    const auto server = start_server(echo, small);
+    TlsPeer admitted(server->port(), files_.certificate_chain_path);
+    ASSERT_TRUE(admitted.connect());
+    TlsPeer refused(server->port(), files_.certificate_chain_path);
+    EXPECT_FALSE(refused.connect());
+    EXPECT_EQ(server->counters().refused, 1u);
+}
+
+TEST_F(Tls, StopsWithTlsConnectionsOpen) {
+    const auto server = start_server(echo, config());
+    TlsPeer peer(server->port(), files_.certificate_chain_path);
+    ASSERT_TRUE(peer.connect());
+    server->stop(kTestPatience);
+    EXPECT_EQ(server->counters().open, 0u);
+    EXPECT_FALSE(peer.read_more());
+}
+
+TEST_F(Tls, NamesAFileThatIsMissing) {
+    files_.certificate_chain_path = folder_ / "nowhere.pem";
+    EXPECT_NE(problem().find("nowhere.pem cannot be read"), std::string::npos) << problem();
+}
+
+TEST_F(Tls, NamesACertificateThatIsNone) {
+    std::ofstream(files_.certificate_chain_path) << "not a certificate";
+    EXPECT_NE(problem().find("cert.pem is no PEM certificate"), std::string::npos) << problem();
+}
+
+TEST_F(Tls, NamesAKeyThatIsNone) {
+    std::ofstream(files_.private_key_path) << "not a key";
+    EXPECT_NE(problem().find("key.pem is no unencrypted PEM key"), std::string::npos) << problem();
+}
+
+TEST_F(Tls, RefusesAnEncryptedKeyWithoutAsking) {
+    const KeyPtr key = make_key();
+    write_certificate(key.get(), files_.certificate_chain_path);
+    write_key(key.get(), files_.private_key_path, "passphrase");
+    EXPECT_NE(problem().find("key.pem is no unencrypted PEM key"), std::string::npos) << problem();
+}
+
+TEST_F(Tls, RefusesAKeyOfAnotherCertificate) {
+    write_key(make_key().get(), files_.private_key_path);
+    EXPECT_NE(problem().find("does not belong to the certificate"), std::string::npos) << problem();
+}
+
+TEST_F(Tls, FailsTheWholeServerOnBadFiles) {
+    files_.private_key_path = folder_ / "nowhere.pem";
+    EXPECT_FALSE(HttpServer::open(config(), echo).has_value());
+}
+
+}  // namespace
+}  // namespace interlock
