@@ -241,6 +241,13 @@ bool is_json_number(std::string_view text) {
     return at == text.size();
 }
 
+Json::Json() = default;
+Json::~Json() = default;
+Json::Json(const Json& other) = default;
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(const Json& other) = default;
+Json& Json::operator=(Json&& other) noexcept = default;
+
 Json Json::number(std::string text) {
     CHECK(is_json_number(text));
     Json json;

@@ -35,7 +35,14 @@ public:
     struct ItemArgument;
     struct MemberArgument;
 
-    Json() = default;  // null
+    Json();  // null
+    // Out of line: inlined into every user they cost much compile time and draw false warnings.
+    ~Json();
+    Json(const Json& other);
+    Json(Json&& other) noexcept;
+    Json& operator=(const Json& other);
+    Json& operator=(Json&& other) noexcept;
+
     Json(std::nullptr_t) {}
     // Exactly bool: a pointer or a number must not slip in as true.
     template <std::same_as<bool> T>

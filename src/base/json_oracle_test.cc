@@ -13,6 +13,8 @@
 namespace interlock {
 namespace {
 
+using namespace std::string_view_literals;
+
 // Random documents from a seed, with odd strings and numbers but no integer beyond 64 bits, which
 // simdjson refuses by design.
 class DocumentMaker {
@@ -51,8 +53,8 @@ public:
     }
 
     std::string damaged(std::string text) {
-        static const std::string kBytes(
-            "{}[]\",:\\u0dD8e.-+E19tfn \n\0\x7f\xED\xA0\x80\xF0\x90\xC3\xEF\xBB\xBF", 40);
+        static constexpr std::string_view kBytes =
+            "{}[]\",:\\u0dD8e.-+E19tfn \n\0\x7f\xED\xA0\x80\xF0\x90\xC3\xEF\xBB\xBF"sv;
         for (std::size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) {
             const std::size_t at = below(text.size());
             const char byte = kBytes[below(kBytes.size())];
@@ -98,7 +100,7 @@ private:
             "\xE2\x82\xAC",
             "\xF0\x9F\x98\x80",
             "\xEF\xBF\xBF",
-            std::string_view("\0", 1)};
+            "\0"sv};
         std::string text;
         for (std::size_t n = below(8); n > 0; --n) {
             text += kPieces[below(std::size(kPieces))];
