@@ -1,0 +1,41 @@
+#include "bin/data_path.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace interlock {
+namespace {
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string() : std::string(value);
+}
+
+std::string home_folder() {
+    if (std::string home = variable("HOME"); !home.empty()) {
+        return home;
+    }
+    // Services are often started without HOME.
+    const passwd* user = getpwuid(getuid());
+    return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : ".";
+}
+
+}  // namespace
+
+std::string data_folder_of(const GlobalOptions& global) {
+    if (!global.data.empty()) {
+        return global.data;
+    }
+    if (std::string named = variable("INTERLOCK_DATA"); !named.empty()) {
+        return named;
+    }
+    // The XDG rules say to ignore a relative path.
+    if (const std::string data_home = variable("XDG_DATA_HOME"); data_home.starts_with('/')) {
+        return data_home + "/interlock";
+    }
+    return home_folder() + "/.local/share/interlock";
+}
+
+}  // namespace interlock

@@ -1,0 +1,28 @@
+// Where the data folder is, and what the files in it are called. The server, the commands that talk
+// to it and those that read its files beside it all ask here.
+#pragma once
+
+#include <string>
+
+#include "bin/command.h"
+
+namespace interlock {
+
+// --data, else INTERLOCK_DATA, else $XDG_DATA_HOME/interlock, else ~/.local/share/interlock. The
+// configuration file may name another one: commands ask load_config(), which asks here first.
+std::string data_folder_of(const GlobalOptions& global);
+
+inline std::string database_path(const std::string& data_folder) {
+    return data_folder + "/interlock.db";
+}
+inline std::string heads_folder(const std::string& data_folder) {
+    return data_folder + "/heads";
+}
+inline std::string operator_socket_path(const std::string& data_folder) {
+    return data_folder + "/operator.sock";
+}
+inline std::string lock_path(const std::string& data_folder) {
+    return data_folder + "/LOCK";
+}
+
+}  // namespace interlock
