@@ -1,6 +1,6 @@
-// The engine thread and the workers of a test, without threads: turns and jobs run in the order in
-// which they were submitted, on the caller's thread, one turn per batch. What a turn or job submits
-// while it runs is run after it, never inside it, as in the server.
+// The engine of a test, without a thread: turns run in the order in which they were submitted, on
+// the caller's thread, one turn per batch. What a reply submits is run after its turn, never inside
+// it, as in the server.
 //
 // hold() collects turns instead; release() runs them as one batch, for tests about group commit.
 #pragma once
@@ -32,18 +32,6 @@ public:
             });
         };
     }
-
-    // As WorkerPool::try_run; `jobs_refused` plays a full pool.
-    std::function<bool(std::function<void()>)> submit_job() {
-        return [this](std::function<void()> job) {
-            if (jobs_refused) {
-                return false;
-            }
-            enqueue(std::move(job));
-            return true;
-        };
-    }
-    bool jobs_refused = false;
 
     void hold() { holding_ = true; }
     void release() {

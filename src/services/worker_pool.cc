@@ -10,16 +10,14 @@ constexpr std::chrono::seconds kIdleWait{60};
 
 }  // namespace
 
-WorkerPool::WorkerPool(Bounds bounds) : bounds_(bounds), queue_(bounds.waiting_max, 0) {}
-
-WorkerPool::~WorkerPool() {
-    stop();
-}
-
-void WorkerPool::start() {
+WorkerPool::WorkerPool(Bounds bounds) : bounds_(bounds), queue_(bounds.waiting_max, 0) {
     for (std::size_t i = 0; i < bounds_.threads; ++i) {
         threads_.emplace_back([this] { run(); });
     }
+}
+
+WorkerPool::~WorkerPool() {
+    stop();
 }
 
 void WorkerPool::stop() {
@@ -31,6 +29,10 @@ void WorkerPool::stop() {
 }
 
 bool WorkerPool::try_run(std::function<void()> job) {
+    if (bounds_.threads == 0 && !queue_.is_closed()) {
+        job();
+        return true;
+    }
     return queue_.push(std::move(job));
 }
 

@@ -12,20 +12,19 @@
 
 namespace interlock {
 
-// How services reach the workers without knowing whether they are threads. False: refused.
-using SubmitJob = std::function<bool(std::function<void()>)>;
-
 class WorkerPool {
 public:
     struct Bounds {
+        // None: jobs run at once on the caller's thread, for tests and the simulator.
         std::size_t threads = 2;
         std::size_t waiting_max = 16;
     };
 
+    // The threads begin at once.
+    WorkerPool() : WorkerPool(Bounds{}) {}
     explicit WorkerPool(Bounds bounds);
     ~WorkerPool();
 
-    void start();
     // Takes no new jobs, runs those accepted, then ends the threads.
     void stop();
 
