@@ -6,6 +6,12 @@
 #include "base/log.h"
 
 namespace interlock {
+namespace {
+
+// How long the idle outbox waits before it looks at what is unsettled again.
+constexpr std::chrono::milliseconds kIdleWait{50};
+
+}  // namespace
 
 EffectOutcome OutboxRunner::refuse(
     const OutboxItem& effect, const ErrorKind& kind, std::string message) {
@@ -83,14 +89,18 @@ OutboxThreads::OutboxThreads(
     : runner_(runner),
       clock_(clock),
       report_(std::move(report)),
-      queue_(kQueueMax, 16, kQueueMax) {}
+      queue_(kQueueMax, 16, kQueueMax),
+      next_settle_(clock.monotonic()) {}
 
 OutboxThreads::~OutboxThreads() {
     stop();
 }
 
 void OutboxThreads::start() {
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this] {
+        while (run_round(kIdleWait)) {
+        }
+    });
 }
 
 void OutboxThreads::stop() {
@@ -124,38 +134,40 @@ void OutboxThreads::enqueue_unsettled(std::vector<OutboxItem> effects) {
     }
 }
 
-void OutboxThreads::run() {
-    std::vector<OutboxItem> unsettled;
-    Duration next_settle = clock_.monotonic();
-    while (!queue_.is_closed()) {
-        for (Job& job : queue_.pop(1, std::chrono::milliseconds(50))) {
-            if (job.settle) {
-                unsettled.push_back(std::move(job.effect));
-                continue;
-            }
-            EffectOutcome outcome = runner_.run_one(job.effect);
-            if (outcome.fate == EffectFate::unknown) {
-                unsettled.push_back(job.effect);
-            }
-            report_(std::move(outcome));
-        }
-        if (unsettled.empty() || clock_.monotonic() < next_settle) {
+bool OutboxThreads::run_round(std::chrono::milliseconds wait) {
+    if (queue_.is_closed()) {
+        return false;
+    }
+    for (Job& job : queue_.pop(1, wait)) {
+        if (job.settle) {
+            unsettled_.push_back(std::move(job.effect));
             continue;
         }
-        std::vector<OutboxItem> still_open;
-        for (OutboxItem& effect : unsettled) {
-            EffectOutcome outcome = effect.delivery == Delivery::repeatable
-                                        ? runner_.run_one(effect)
-                                        : runner_.settle(effect);
-            if (outcome.fate == EffectFate::unknown) {
-                still_open.push_back(std::move(effect));
-            } else {
-                report_(std::move(outcome));
-            }
+        EffectOutcome outcome = runner_.run_one(job.effect);
+        if (outcome.fate == EffectFate::unknown) {
+            unsettled_.push_back(job.effect);
         }
-        unsettled = std::move(still_open);
-        next_settle = {clock_.monotonic().microseconds + kSettleEvery.microseconds};
+        report_(std::move(outcome));
     }
+    if (!unsettled_.empty() && clock_.monotonic() >= next_settle_) {
+        settle_open_ones();
+    }
+    return !queue_.is_closed();
+}
+
+void OutboxThreads::settle_open_ones() {
+    std::vector<OutboxItem> still_open;
+    for (OutboxItem& effect : unsettled_) {
+        EffectOutcome outcome = effect.delivery == Delivery::repeatable ? runner_.run_one(effect)
+                                                                        : runner_.settle(effect);
+        if (outcome.fate == EffectFate::unknown) {
+            still_open.push_back(std::move(effect));
+        } else {
+            report_(std::move(outcome));
+        }
+    }
+    unsettled_ = std::move(still_open);
+    next_settle_ = {clock_.monotonic().microseconds + kSettleEvery.microseconds};
 }
 
 }  // namespace interlock

@@ -6,6 +6,8 @@
 // the sink, never by sending again (I4).
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <thread>
@@ -64,22 +66,30 @@ public:
     // Ends after the effect being sent; the rest stays in the store and is settled at start-up.
     void stop();
 
+    // One round on the caller's thread: sends one effect that is waiting, for which it waits no
+    // longer than `wait`, and asks about the unsettled ones when that is due. The thread does
+    // nothing else; the simulator calls this instead of start(). False once the queue is closed.
+    bool run_round(std::chrono::milliseconds wait);
+
     void enqueue(std::vector<OutboxItem> effects);
     // Effects left open by a crash or a lost answer.
     void enqueue_unsettled(std::vector<OutboxItem> effects);
     std::size_t waiting() const { return queue_.size(); }
 
 private:
-    void run();
-
     struct Job {
         OutboxItem effect;
         bool settle = false;
     };
+    void settle_open_ones();
+
     OutboxRunner& runner_;
     Clock& clock_;
     std::function<void(EffectOutcome)> report_;
     BoundedQueue<Job> queue_;
+    // Only the sending thread touches these two.
+    std::vector<OutboxItem> unsettled_;
+    Duration next_settle_;
     std::thread thread_;
 };
 

@@ -23,7 +23,10 @@ TurnEngine::~TurnEngine() {
 }
 
 void TurnEngine::start() {
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this] {
+        while (run_round(bounds_.batch_turns_max, kIdleWait)) {
+        }
+    });
 }
 
 void TurnEngine::stop() {
@@ -55,23 +58,21 @@ bool TurnEngine::is_alive(Duration now_monotonic, Duration limit) const {
     return now_monotonic.microseconds - last_round_us_.load() <= limit.microseconds;
 }
 
-void TurnEngine::run() {
-    while (true) {
-        if (clock_ != nullptr) {
-            last_round_us_.store(clock_->monotonic().microseconds);
-        }
-        if (duty_) {
-            duty_();
-        }
-        runner_.fire_timers(kTimersPerRound);
-        runner_.release_overdue_waiters();
-        std::vector<TurnRequest> batch = queue_.pop(bounds_.batch_turns_max, kIdleWait);
-        if (!batch.empty()) {
-            runner_.run_batch(std::move(batch));
-        } else if (queue_.is_closed()) {
-            return;
-        }
+bool TurnEngine::run_round(std::size_t turns_max, std::chrono::microseconds wait) {
+    if (clock_ != nullptr) {
+        last_round_us_.store(clock_->monotonic().microseconds);
     }
+    if (duty_) {
+        duty_();
+    }
+    runner_.fire_timers(kTimersPerRound);
+    runner_.release_overdue_waiters();
+    std::vector<TurnRequest> batch = queue_.pop(turns_max, wait);
+    if (!batch.empty()) {
+        runner_.run_batch(std::move(batch));
+        return true;
+    }
+    return !queue_.is_closed();
 }
 
 }  // namespace interlock

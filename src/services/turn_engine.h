@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -33,6 +34,11 @@ public:
     // this thread, with `overloaded`.
     void submit(TurnRequest request);
 
+    // One round on the caller's thread: duties, timers, then the turns that are waiting, at most
+    // `turns_max`, for which it waits no longer than `wait`. The engine's thread does nothing else;
+    // the simulator calls this instead of start(). False once the queue is closed and empty.
+    bool run_round(std::size_t turns_max, std::chrono::microseconds wait);
+
     // Turns the program itself must not lose (effect outcomes); refused only after stop().
     void submit_internal(TurnRequest request);
 
@@ -45,8 +51,6 @@ public:
     void set_round_duty(std::function<void()> duty) { duty_ = std::move(duty); }
 
 private:
-    void run();
-
     TurnRunner& runner_;
     const Bounds bounds_;
     BoundedQueue<TurnRequest> queue_;
