@@ -138,16 +138,17 @@ unsigned utf16_rank(char c) {
 }
 
 bool is_before(std::string_view a, std::string_view b) {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-        return utf16_rank(x) < utf16_rank(y);
-    });
+    const auto [left, right] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+    if (left == a.end() || right == b.end()) {
+        return a.size() < b.size();
+    }
+    return utf16_rank(*left) < utf16_rank(*right);
 }
 
 Result<void> append_text(std::string& out, std::string_view text) {
-    if (!is_valid_utf8(text)) {
+    if (!append_json_string(out, text)) {
         return fail(errors::invalid_json, "a text is not UTF-8 and has no canonical form");
     }
-    append_json_string(out, text);
     return {};
 }
 

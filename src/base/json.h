@@ -125,8 +125,9 @@ std::string to_text(const Json& json);
 // Two-space indented, for people.
 std::string to_pretty_text(const Json& json);
 
-// Appends `text` as a JSON string literal with quotes, under the same rules.
-void append_json_string(std::string& out, std::string_view text);
+// Appends `text` as a JSON string literal with quotes, under the same rules. False when bytes had
+// to be replaced.
+bool append_json_string(std::string& out, std::string_view text);
 
 // True for well-formed UTF-8 (no overlongs, no surrogates).
 bool is_valid_utf8(std::string_view text);

@@ -1,6 +1,7 @@
 // JSON values as text, and the UTF-8 rules behind it. Recursion follows the value's own nesting,
 // which the parser bounds.
 #include <array>
+#include <cstring>
 
 #include "base/json.h"
 
@@ -10,8 +11,28 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr int kCompact = -1;
 
-bool is_plain(unsigned char byte) {
-    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+// Bytes that stand for themselves inside a JSON string.
+constexpr std::array<bool, 256> plain_bytes() {
+    std::array<bool, 256> plain{};
+    for (std::size_t byte = 0x20; byte < 0x80; ++byte) {
+        plain[byte] = byte != '"' && byte != '\\';
+    }
+    return plain;
+}
+constexpr std::array<bool, 256> kPlain = plain_bytes();
+
+// How many bytes from `at` on are ASCII, looking at eight at a time; may stop up to seven early.
+std::size_t ascii_run(std::string_view text, std::size_t at) {
+    const std::size_t start = at;
+    while (text.size() - at >= sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data() + at, sizeof word);
+        if ((word & 0x8080808080808080u) != 0) {
+            break;
+        }
+        at += sizeof word;
+    }
+    return at - start;
 }
 
 void append_escape(std::string& out, char c) {
@@ -119,7 +140,7 @@ std::size_t utf8_length_at(std::string_view text, std::size_t at) {
 }
 
 bool is_valid_utf8(std::string_view text) {
-    std::size_t at = 0;
+    std::size_t at = ascii_run(text, 0);
     while (at < text.size()) {
         if (static_cast<unsigned char>(text[at]) < 0x80) {
             ++at;
@@ -130,16 +151,18 @@ bool is_valid_utf8(std::string_view text) {
             return false;
         }
         at += length;
+        at += ascii_run(text, at);
     }
     return true;
 }
 
-void append_json_string(std::string& out, std::string_view text) {
+bool append_json_string(std::string& out, std::string_view text) {
+    bool whole = true;
     out += '"';
     std::size_t at = 0;
     while (at < text.size()) {
         const std::size_t start = at;
-        while (at < text.size() && is_plain(static_cast<unsigned char>(text[at]))) {
+        while (at < text.size() && kPlain[static_cast<unsigned char>(text[at])]) {
             ++at;
         }
         out.append(text, start, at - start);
@@ -153,8 +176,10 @@ void append_json_string(std::string& out, std::string_view text) {
         const std::size_t length = utf8_length_at(text, at);
         out.append(length == 0 ? kReplacement : text.substr(at, length));
         at += length == 0 ? 1 : length;
+        whole = whole && length != 0;
     }
     out += '"';
+    return whole;
 }
 
 std::string to_text(const Json& json) {
