@@ -1,0 +1,72 @@
+// The production plane for benchmarks: engine thread, services and SQLite store on a real disk,
+// without a network around it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "adapters/sink/no_sink.h"
+#include "adapters/sqlite/sqlite_ledger_store.h"
+#include "adapters/system/data_folder.h"
+#include "adapters/system/file_head_mirror.h"
+#include "adapters/system/file_kill_flag.h"
+#include "adapters/system/random_id_source.h"
+#include "adapters/system/system_clock.h"
+#include "bench/recording_store.h"
+#include "services/plane.h"
+#include "services/turn_engine.h"
+
+namespace interlock {
+
+// What the engine thread did, written by it and read after it stopped.
+struct EngineCounts {
+    std::int64_t turns = 0;
+    std::int64_t commits = 0;
+    Duration in_commit;  // Wall time.
+    Duration cpu;        // Of the engine thread, up to its last commit.
+    std::int64_t wal_pages = 0;
+};
+
+class BenchPlane final : private TurnObserver {
+public:
+    struct Options {
+        std::string folder;   // New, or holding an earlier plane.
+        bool record = false;  // Keep copies of the turns; costs time.
+    };
+    static Result<std::unique_ptr<BenchPlane>> open(const Options& options);
+    ~BenchPlane() override;
+
+    void start() { engine_->start(); }
+    // Ends the engine thread; counts and turns may be read afterwards.
+    void stop() { engine_->stop(); }
+
+    Plane& plane() { return *plane_; }
+    RandomIdSource& ids() { return ids_; }
+    const EngineCounts& counts() const { return counts_; }
+    std::vector<TurnCommit> take_recorded();
+
+private:
+    BenchPlane() = default;
+    Result<void> build(const Options& options);
+    void on_commit(std::size_t turns, Duration took) override;
+    void on_refusal(std::string_view) override {}
+    void on_commit_failure(const Error& error) override;
+
+    SystemClock clock_;
+    RandomIdSource ids_;
+    std::optional<DataFolder> data_;
+    std::unique_ptr<SqliteLedgerStore> store_;
+    std::optional<RecordingStore> recording_;
+    std::optional<FileHeadMirror> mirror_;
+    std::optional<FileKillFlag> flag_;
+    NoSink sink_;
+    std::optional<Plane> plane_;
+    std::unique_ptr<TurnEngine> engine_;
+    EngineCounts counts_;
+    std::int64_t last_wal_pages_ = 0;
+};
+
+}  // namespace interlock

@@ -1,0 +1,127 @@
+#include "bench/turn_load.h"
+
+#include <time.h>
+
+#include <vector>
+
+#include "base/bounded_queue.h"
+#include "base/check.h"
+#include "base/crypto.h"
+#include "base/json.h"
+
+namespace interlock {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPatience{30'000};
+
+struct Completion {
+    std::size_t caller = 0;
+    bool ok = false;
+};
+
+std::int64_t microseconds_between(SteadyClock::time_point from, SteadyClock::time_point to) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(to - from).count();
+}
+
+Duration cpu_of_this_thread() {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return {used.tv_sec * 1'000'000 + used.tv_nsec / 1000};
+}
+
+class Driver {
+public:
+    Driver(BenchPlane& bench, const TurnLoadOptions& options)
+        : bench_(bench), options_(options), done_(options.callers, 0), sent_at_(options.callers) {
+        agent_.kind = PrincipalKind::agent;
+        agent_.id = "key_bench";
+        agent_.tenants = {tenant_};
+        agent_.scopes = {Scope::probe};
+    }
+
+    TurnLoadReport run() {
+        const Duration cpu = cpu_of_this_thread();
+        const SteadyClock::time_point begin = SteadyClock::now();
+        const SteadyClock::time_point end = begin + options_.duration;
+        std::size_t under_way = 0;
+        for (std::size_t caller = 0; caller < options_.callers && may_submit(); ++caller) {
+            submit(caller);
+            ++under_way;
+        }
+        SteadyClock::time_point now = begin;
+        while (under_way > 0) {
+            const std::vector<Completion> completions = done_.pop(options_.callers, kPatience);
+            CHECK(!completions.empty());  // The engine answers every turn it took.
+            now = SteadyClock::now();
+            for (const Completion& completion : completions) {
+                take(completion, now);
+                --under_way;
+                if (now < end && may_submit()) {
+                    submit(completion.caller);
+                    ++under_way;
+                }
+            }
+        }
+        report_.turns = std::ssize(latencies_us_);
+        report_.elapsed = {microseconds_between(begin, now)};
+        report_.driver_cpu = {cpu_of_this_thread().microseconds - cpu.microseconds};
+        report_.latency = summarize(std::move(latencies_us_));
+        return report_;
+    }
+
+private:
+    bool may_submit() const { return submitted_ < options_.turns_max; }
+
+    void submit(std::size_t caller) {
+        ++submitted_;
+        ProbeRequest request;
+        request.decision_id = DecisionId::trusted(bench_.ids().new_id("dec"));
+        request.tick_id = TickId::trusted("tick_" + std::to_string(submitted_));
+        request.idempotency_key = IdempotencyKey::trusted(bench_.ids().new_id("idem"));
+        // As the HTTP face does it: the hash stands for the request under its key.
+        std::string canonical;
+        canonical.reserve(256);
+        canonical += "{\"decision_id\":";
+        append_json_string(canonical, request.decision_id.text());
+        canonical += ",\"idempotency_key\":";
+        append_json_string(canonical, request.idempotency_key.text());
+        canonical += ",\"tick_id\":";
+        append_json_string(canonical, request.tick_id.text());
+        canonical += '}';
+        sent_at_[caller] = SteadyClock::now();
+        bench_.plane().probes.run(
+            {agent_, tenant_, sha256_hex(canonical)},
+            std::move(request),
+            [this, caller](const Result<Answer>& answer) {
+                CHECK(done_.push({caller, answer.has_value()}));
+            });
+    }
+
+    void take(const Completion& completion, SteadyClock::time_point now) {
+        if (!completion.ok) {
+            ++report_.refused;
+            return;
+        }
+        latencies_us_.push_back(microseconds_between(sent_at_[completion.caller], now));
+    }
+
+    BenchPlane& bench_;
+    const TurnLoadOptions& options_;
+    const TenantId tenant_ = TenantId::trusted("bench");
+    Principal agent_;
+    BoundedQueue<Completion> done_;
+    std::vector<SteadyClock::time_point> sent_at_;
+    std::vector<std::int64_t> latencies_us_;
+    std::int64_t submitted_ = 0;
+    TurnLoadReport report_;
+};
+
+}  // namespace
+
+TurnLoadReport run_turn_load(BenchPlane& bench, const TurnLoadOptions& options) {
+    return Driver(bench, options).run();
+}
+
+}  // namespace interlock

@@ -1,0 +1,38 @@
+// Closed-loop callers on a plane: each has one durable turn under way and sends the next when that
+// is answered.
+//
+// All callers live on one driver thread, as connections live on a network thread: it makes the
+// requests, hashes them, submits them, and learns of answers through a queue that the engine thread
+// fills.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/result.h"
+#include "bench/bench_plane.h"
+#include "bench/latency.h"
+
+namespace interlock {
+
+inline constexpr std::size_t kTurnCallersMax = 2048;
+
+struct TurnLoadOptions {
+    std::size_t callers = 1;
+    // Ends with whichever comes first.
+    std::int64_t turns_max = 1'000'000;
+    std::chrono::milliseconds duration{1000};
+};
+
+struct TurnLoadReport {
+    std::int64_t turns = 0;
+    std::int64_t refused = 0;
+    Duration elapsed;
+    LatencySummary latency;  // From the driver's submit to the driver seeing the answer.
+    Duration driver_cpu;
+};
+
+// The plane must be started. Runs on the calling thread, which is the driver.
+TurnLoadReport run_turn_load(BenchPlane& bench, const TurnLoadOptions& options);
+
+}  // namespace interlock
