@@ -110,19 +110,8 @@ void KillSwitchService::submit_activation(Caller caller, SetKillSwitch request, 
     turn.urgent = true;
     turn.on_commit_failure = [this, tenant_id = caller.tenant_id, reason = request.reason](
                                  const Error& error) {
-        log_error("kill_record_failed", {{"tenant_id", tenant_id.text()}, {"code", error.code()}});
-        if (const auto raised = parts_.flag.raise("kill switch record failed: " + reason);
-            !raised) {
-            log_error("kill_file_failed", {{"message", raised.error().message}});
-        }
-        const EffectDraft draft = cancel_all_draft(tenant_id, reason);
-        OutboxItem cancel;
-        cancel.effect_id = EffectId::trusted("eff_unrecorded_" + tenant_id.text());
-        cancel.tenant_id = tenant_id;
-        cancel.kind = draft.kind;
-        cancel.json = to_text(draft.json);
-        cancel.delivery = draft.delivery;
-        parts_.send_directly({std::move(cancel)});
+        log_error("kill_record_failed", {{"tenant_id", tenant_id.text()}, {"error", error.code()}});
+        cancel_unrecorded(tenant_id, "kill switch record failed: " + reason);
     };
     turn.decide = [this, caller, request = std::move(request)](Turn& t) {
         return run_activation(t, caller, request);
@@ -329,6 +318,25 @@ Answer KillSwitchService::answer_of(
     answer.http_status = error ? 202 : 200;
     answer.body = to_text(encode(status));
     return answer;
+}
+
+void KillSwitchService::cancel_unrecorded(const TenantId& tenant_id, const std::string& reason) {
+    if (const auto raised = parts_.flag.raise(reason); !raised) {
+        log_error("kill_file_failed", {{"message", raised.error().message}});
+    }
+    const EffectDraft draft = cancel_all_draft(tenant_id, reason);
+    OutboxItem cancel;
+    cancel.effect_id = EffectId::trusted("eff_unrecorded_" + tenant_id.text());
+    cancel.tenant_id = tenant_id;
+    cancel.kind = draft.kind;
+    cancel.json = to_text(draft.json);
+    cancel.delivery = draft.delivery;
+    parts_.send_directly({std::move(cancel)});
+}
+
+void KillSwitchService::stop_without_engine(const std::string& reason) {
+    parts_.latch.raise_global();
+    cancel_unrecorded(system_tenant(), reason);
 }
 
 void KillSwitchService::on_flag_raised() {

@@ -52,7 +52,12 @@ public:
     // Any thread: an internal rule stops a tenant, or everything for `_system`.
     void activate_by_rule(const TenantId& tenant_id, std::string rule, std::string reason);
 
+    // Any thread: stops everything without the engine, which gives no sign of life. Latch, KILL
+    // file and cancels; the record follows when the engine comes back and sees the file.
+    void stop_without_engine(const std::string& reason);
+
 private:
+    void cancel_unrecorded(const TenantId& tenant_id, const std::string& reason);
     Result<TurnReply> run_activation(
         Turn& turn, const Caller& caller, const SetKillSwitch& request);
     Result<TurnReply> run_release_request(

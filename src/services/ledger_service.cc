@@ -21,16 +21,21 @@ Result<AuditRecord> record_of(const LedgerEntry& entry) {
     return record;
 }
 
-// Feeds all entries after the verifier's start, checking signed points on the way.
+void expect_mirror(ChainVerifier& verifier, const LedgerHead& mirror_head) {
+    verifier.expect_at_least({mirror_head.seq, mirror_head.hash}, "the head file");
+}
+
+// Feeds all entries after the verifier's start, checking on the way what is known about single
+// ones: signed points, and a head file that lags behind.
 Result<void> walk(
-    LedgerStore& store,
+    const ChainSources& sources,
     const TenantId& tenant_id,
     const std::vector<Checkpoint>& points,
     ChainVerifier& verifier) {
     std::size_t next = 0;
     std::int64_t after = verifier.head().seq;
     while (!verifier.fault()) {
-        TRY_ASSIGN(const auto page, store.read_ledger(tenant_id, after, kVerifyPage));
+        TRY_ASSIGN(const auto page, sources.store.read_ledger(tenant_id, after, kVerifyPage));
         for (const LedgerEntry& entry : page) {
             verifier.add(entry.seq, entry.canonical_json, entry.hash);
             while (next < points.size() && points[next].seq < entry.seq) {
@@ -39,7 +44,13 @@ Result<void> walk(
             if (next < points.size() && points[next].seq == entry.seq) {
                 verifier.expect_point(entry.seq, points[next].hash);
             }
+            if (sources.mirror_head != nullptr && sources.mirror_head->seq == entry.seq) {
+                expect_mirror(verifier, *sources.mirror_head);
+            }
             after = entry.seq;
+        }
+        if (sources.on_progress) {
+            sources.on_progress(after);
         }
         if (static_cast<std::int64_t>(page.size()) < kVerifyPage) {
             return {};
@@ -132,7 +143,7 @@ Result<ChainReport> verify_chain(const ChainSources& sources, const TenantId& te
     }
     ChainVerifier verifier(tenant_id, start);
     report.first_seq = start.seq + 1;
-    TRY(walk(sources.store, tenant_id, points, verifier));
+    TRY(walk(sources, tenant_id, points, verifier));
     TRY_ASSIGN(const LedgerHead stored, sources.store.read_head(tenant_id));
     // Each of these was written apart from the entries; any of them may know of a longer chain.
     verifier.expect_at_least({stored.seq, stored.hash}, "the stored head");
@@ -140,8 +151,7 @@ Result<ChainReport> verify_chain(const ChainSources& sources, const TenantId& te
         verifier.expect_at_least({point.seq, point.hash}, "a signed checkpoint");
     }
     if (sources.mirror_head != nullptr) {
-        verifier.expect_at_least(
-            {sources.mirror_head->seq, sources.mirror_head->hash}, "the head file");
+        expect_mirror(verifier, *sources.mirror_head);
     }
     report.records = verifier.count();
     report.head = verifier.head();

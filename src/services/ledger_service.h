@@ -40,6 +40,8 @@ struct ChainSources {
     std::string public_key;  // Raw 32 bytes.
     // Start at the newest checkpoint with a good signature instead of at genesis.
     bool from_last_checkpoint = false;
+    // Told now and then how far the walk got; empty: nobody watches.
+    std::function<void(std::int64_t seq)> on_progress = {};
 };
 Result<ChainReport> verify_chain(const ChainSources& sources, const TenantId& tenant_id);
 

@@ -300,7 +300,7 @@ void TurnRunner::answer(Decided& one) {
 }
 
 void TurnRunner::fail_all(std::vector<Decided>& decided, const Error& error) {
-    log_error("commit_failed", {{"code", error.code()}, {"message", error.message}});
+    log_error("commit_failed", {{"error", error.code()}, {"message", error.message}});
     parts_.observer.on_commit_failure(error);
     state_cache_.clear();
     // A conflict wrote nothing. Anything else left the store in a state that only a re-opened store

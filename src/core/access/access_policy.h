@@ -32,8 +32,8 @@ enum class AccessVerdict {
 };
 
 struct AccessQuestion {
-    const Principal* principal = nullptr;  // Null: no valid credential was given.
-    std::optional<TenantId> tenant;        // From the path.
+    const Principal* principal = nullptr;           // Null: no valid credential was given.
+    std::optional<TenantId> tenant = std::nullopt;  // From the path.
     bool tenant_exists = false;
 };
 

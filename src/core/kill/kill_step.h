@@ -64,7 +64,7 @@ KillStep request_release(KillState state, const KillCall& call, const ApprovalId
 struct ReleaseFacts {
     std::int64_t unknown_effects = 0;
     bool chain_valid = false;
-    std::string chain_problem;
+    std::string chain_problem = {};
     bool flag_file_raised = false;  // Global switch only: the file would stop everything again.
 };
 // Nothing when the release may go ahead; else what stands in its way (I5).

@@ -1,0 +1,221 @@
+// The kill switch with its desk: every way in, one way out (SEMANTICS S13, S14; I6).
+#include "services/kill_switch_service.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/plane_world.h"
+
+namespace interlock {
+namespace {
+
+using Form = KillSwitchService::Form;
+const TenantId kDemo = TenantId::trusted("demo");
+
+struct Asked {
+    std::optional<Result<Answer>> answer;
+    Json json() const { return *parse_json((*answer)->body); }
+};
+
+Asked set(
+    PlaneWorld& world,
+    bool active,
+    Principal who,
+    TenantId tenant = kDemo,
+    Form form = Form::plain) {
+    SetKillSwitch request;
+    request.active = active;
+    request.reason = "because";
+    Asked asked;
+    world.plane->kill.set(
+        {std::move(who), std::move(tenant), form, "hash"},
+        request,
+        [&asked](Result<Answer> answer) { asked.answer = std::move(answer); });
+    return asked;
+}
+
+Result<Answer> approve(
+    PlaneWorld& world, const std::string& id, Principal who, const TenantId& tenant = kDemo) {
+    std::optional<Result<Answer>> answer;
+    world.plane->approvals.approve(
+        {std::move(who), tenant}, ApprovalId::trusted(id), {}, [&answer](Result<Answer> result) {
+            answer = std::move(result);
+        });
+    return *answer;
+}
+
+std::string release_id(const Asked& asked) {
+    return asked.json().find("release_approval_id")->as_string();
+}
+
+TEST(KillSwitch, ActivationStopsEffectsAlreadyOnTheirWay) {
+    PlaneWorld world;
+    world.probe("k1", true);
+    set(world, true, PlaneWorld::agent());
+    world.run_effects();
+    for (const OutboxItem& effect : world.sink.performed) {
+        EXPECT_EQ(effect.kind, kCancelAllKind);
+    }
+    EXPECT_EQ(world.sink.performed.size(), 1u);
+}
+
+TEST(KillSwitch, AnyPrincipalStopsAndARepeatKeepsTheFirstReason) {
+    PlaneWorld world;
+    for (Principal who : {PlaneWorld::agent(), world.human(), internal_principal("drift_rule")}) {
+        const Asked asked = set(world, true, who);
+        EXPECT_TRUE(asked.json().find("active")->as_bool());
+        EXPECT_EQ(asked.json().find("by")->as_string(), "agent:key_demo");
+    }
+}
+
+TEST(KillSwitch, StaysOnAcrossARestart) {
+    PlaneWorld world;
+    set(world, true, PlaneWorld::agent());
+    world.rebuild();
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+    EXPECT_FALSE(world.plane->latch.is_raised(TenantId::trusted("other")));
+}
+
+// S13: a failed commit leaves it on, the KILL file is written, cancels go out all the same.
+TEST(KillSwitch, FailedRecordLeavesItOnAndCancels) {
+    PlaneWorld world;
+    world.store.broken = true;
+    const Asked asked = set(world, true, PlaneWorld::agent());
+    EXPECT_FALSE(*asked.answer);
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+    EXPECT_TRUE(world.flag.raised);
+    ASSERT_EQ(world.waiting_effects.size(), 1u);
+    EXPECT_EQ(world.waiting_effects[0].kind, kCancelAllKind);
+}
+
+// S13: py_set_kill_switch(active=false) without an approval: error approval_required, unchanged.
+TEST(KillSwitch, AgentsReleaseAnswersApprovalRequired) {
+    PlaneWorld world;
+    set(world, true, PlaneWorld::agent());
+    const Asked asked = set(world, false, PlaneWorld::agent(), kDemo, Form::py_tool);
+    const Json json = asked.json();
+    EXPECT_EQ(json.find("status")->as_string(), "error");
+    EXPECT_TRUE(json.find("kill_switch_active")->as_bool());
+    EXPECT_EQ(json.find("errors")->items()[0].find("code")->as_string(), "approval_required");
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+}
+
+TEST(KillSwitch, HumanApprovalReleasesOnceAndIsSpent) {
+    PlaneWorld world;
+    set(world, true, PlaneWorld::agent());
+    world.run_effects();
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    ASSERT_TRUE(approve(world, id, world.human()));
+    EXPECT_FALSE(world.plane->latch.is_raised(kDemo));
+    set(world, true, PlaneWorld::agent());
+    EXPECT_EQ(approve(world, id, world.human()).error(), errors::approval_not_pending);
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+}
+
+// Must show: requested before a restart, approved after it, once; a second use is refused.
+TEST(KillSwitch, ReleaseRequestedBeforeARestartIsApprovedAfterIt) {
+    PlaneWorld world;
+    set(world, true, PlaneWorld::agent());
+    world.run_effects();
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    world.rebuild();
+    ASSERT_TRUE(approve(world, id, world.human()));
+    EXPECT_FALSE(world.plane->latch.is_raised(kDemo));
+    world.rebuild();
+    EXPECT_FALSE(world.plane->latch.is_raised(kDemo));
+    EXPECT_EQ(approve(world, id, world.human()).error(), errors::approval_not_pending);
+}
+
+TEST(KillSwitch, NeitherAgentNorOperatorCanApproveTheRelease) {
+    PlaneWorld world;
+    set(world, true, PlaneWorld::agent());
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    Principal host;
+    host.kind = PrincipalKind::host_operator;
+    host.tenants = {kDemo};
+    EXPECT_EQ(approve(world, id, PlaneWorld::agent()).error(), errors::human_required);
+    EXPECT_EQ(approve(world, id, host).error(), errors::human_required);
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+}
+
+TEST(KillSwitch, ReleaseWaitsForUnknownEffects) {
+    PlaneWorld world;
+    world.sink.lose_answer = true;
+    world.probe("k1", true);
+    world.run_effects();
+    world.sink.lose_answer = false;
+    set(world, true, PlaneWorld::agent());
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    EXPECT_EQ(approve(world, id, world.human()).error(), errors::release_blocked);
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+}
+
+// The kill release lives 15 minutes; afterwards the switch forgets the request and stays on.
+TEST(KillSwitch, ExpiredReleaseRequestIsOverAndRecorded) {
+    PlaneWorld world;
+    set(world, true, PlaneWorld::agent());
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    world.clock.advance(kKillReleaseLife);
+    world.plane->runner.fire_timers(10);
+    EXPECT_EQ(world.events().back(), "KILL_RELEASE_DECLINED");
+    EXPECT_EQ(approve(world, id, world.human()).error(), errors::approval_not_pending);
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+}
+
+TEST(KillSwitch, GlobalStopIsRecordedInSystemAndCitedInEveryTenant) {
+    PlaneWorld world;
+    Principal host;
+    host.kind = PrincipalKind::host_operator;
+    host.id = "local";
+    set(world, true, host, system_tenant());
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+    EXPECT_EQ(world.events("_system").front(), "KILL_SWITCH_ACTIVATED");
+    EXPECT_EQ(world.events("demo"), std::vector<std::string>{"GLOBAL_KILL_SWITCH_ACTIVATED"});
+    EXPECT_EQ(world.events("other"), std::vector<std::string>{"GLOBAL_KILL_SWITCH_ACTIVATED"});
+}
+
+TEST(KillSwitch, KillFileStopsEverythingAndBlocksItsOwnRelease) {
+    PlaneWorld world;
+    world.flag.raised = true;
+    world.flag.why = "pulled the plug";
+    world.plane->kill.on_flag_raised();
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+    world.run_effects();
+    const std::string id = release_id(set(world, false, world.human(), system_tenant()));
+    EXPECT_EQ(approve(world, id, world.human(), system_tenant()).error(), errors::release_blocked);
+    world.flag.raised = false;
+    EXPECT_TRUE(approve(world, id, world.human(), system_tenant()));
+    EXPECT_FALSE(world.plane->latch.is_raised(kDemo));
+}
+
+// The file is asked in the effect path itself, so it works even when the engine is wedged.
+TEST(KillSwitch, FileStopsEffectsWithoutTheEngine) {
+    PlaneWorld world;
+    world.probe("k1", true);
+    world.flag.raised = true;
+    EXPECT_EQ(world.plane->outbox.run_one(world.waiting_effects.front()).fate, EffectFate::refused);
+    EXPECT_TRUE(world.sink.performed.empty());
+}
+
+TEST(KillSwitch, TwoPersonRuleNeedsTwoHumansForTheRelease) {
+    PlaneWorld world({.two_person_rule = true, .has_sink = true});
+    world.humans = 2;
+    world.publish_directory();
+    set(world, true, PlaneWorld::agent());
+    world.run_effects();
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    ASSERT_TRUE(approve(world, id, world.human("hum_1")));
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+    ASSERT_TRUE(approve(world, id, world.human("hum_2")));
+    EXPECT_FALSE(world.plane->latch.is_raised(kDemo));
+}
+
+TEST(KillSwitch, StopWithoutEngineLatchesWritesTheFileAndCancels) {
+    PlaneWorld world;
+    world.plane->kill.stop_without_engine("heartbeat lost");
+    EXPECT_TRUE(world.plane->latch.is_raised_global());
+    EXPECT_TRUE(world.flag.raised);
+    EXPECT_EQ(world.waiting_effects.size(), 1u);
+}
+
+}  // namespace
+}  // namespace interlock
