@@ -146,7 +146,9 @@ Result<ChainReport> verify_chain(const ChainSources& sources, const TenantId& te
     TRY(walk(sources, tenant_id, points, verifier));
     TRY_ASSIGN(const LedgerHead stored, sources.store.read_head(tenant_id));
     // Each of these was written apart from the entries; any of them may know of a longer chain.
-    verifier.expect_at_least({stored.seq, stored.hash}, "the stored head");
+    if (stored.seq > 0) {
+        verifier.expect_at_least({stored.seq, stored.hash}, "the stored head");
+    }
     for (const Checkpoint& point : points) {
         verifier.expect_at_least({point.seq, point.hash}, "a signed checkpoint");
     }

@@ -1,0 +1,59 @@
+// A chain as a file: written from a store, verified by anyone who holds the public key.
+//
+// One JSON document per line (docs/contracts/audit-ledger.md, "Export"): a header, every record in
+// order with its hash, the signed checkpoints in their places, and a signed head as the last line.
+// Without that line the file is incomplete: whoever cuts records off the end cannot sign a new one.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <istream>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "base/crypto.h"
+#include "services/ledger_service.h"
+
+namespace interlock {
+
+inline constexpr std::int64_t kExportVersion = 1;
+// A longer line cannot be one of ours: records are far smaller.
+inline constexpr std::size_t kExportLineBytesMax = std::size_t{16} * 1024 * 1024;
+
+struct ExportSources {
+    LedgerStore& store;
+    const LedgerHead* mirror_head = nullptr;  // As in ChainSources.
+    const Ed25519KeyPair& key;
+    Timestamp created_at;
+    std::function<void(std::int64_t seq)> on_progress = {};
+};
+
+// Writes the chain as far as its stored head reaches now, verifying it on the way. A chain with a
+// fault gets no head line: signing it would vouch for it.
+Result<ChainReport> write_export(
+    const ExportSources& sources, const TenantId& tenant_id, std::ostream& out);
+
+struct ExportCheck {
+    // Raw 32 bytes. Nothing: the key inside the file is used, which proves that the file is of one
+    // piece but not whose it is.
+    std::optional<std::string> public_key;
+    std::function<void(std::int64_t seq)> on_progress = {};
+};
+
+struct ExportReport {
+    ChainReport chain;       // `complete`: the last line is the signed head.
+    std::string public_key;  // Of the file; raw.
+    Timestamp created_at;
+    bool authorship_proven = false;  // The signatures hold under a key that the caller brought.
+    std::string incomplete_because;  // Set when no fault was found and the file is not complete.
+
+    bool ok() const { return !chain.fault && chain.complete; }
+};
+Json encode(const ExportReport& report);
+
+// Never fails on what the file holds: that is what the report is for. Fails when reading fails or
+// the first line is no header of an export.
+Result<ExportReport> verify_export(std::istream& in, const ExportCheck& check);
+
+}  // namespace interlock
