@@ -1,0 +1,54 @@
+// MCP's Streamable HTTP endpoint: POST a message, GET the standing stream or the rest of a broken
+// one, DELETE the session.
+//
+// A request is answered as plain JSON unless something is to be said before the answer (progress, a
+// log line, a question to the client); the response then turns into an event stream. Whoever stands
+// in front has authenticated the caller and checked Host and Origin.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "api/mcp/mcp_server.h"
+#include "api/mcp/mcp_session_table.h"
+#include "net/http_message.h"
+#include "ports/clock.h"
+#include "ports/id_source.h"
+
+namespace interlock {
+
+class McpHttp {
+public:
+    struct Parts {  // All outlive this object and every call that it has begun.
+        const McpServer& server;
+        Clock& clock;
+        IdSource& ids;
+    };
+    explicit McpHttp(Parts parts, McpSessionLimits limits = {})
+        : parts_(parts), sessions_(limits) {}
+
+    // On a network thread; does not block.
+    void handle(HttpRequest request, Principal principal, HttpResponderPtr responder);
+
+    // Tells every client that subscribed to the resource and that `concerns` holds for.
+    void announce_update(
+        const std::string& uri, const std::function<bool(const Principal&)>& concerns);
+
+    // Ends all sessions and closes their streams, so that a server can stop.
+    void end_all();
+    std::size_t session_count() const { return sessions_.size(); }
+
+private:
+    void post(HttpRequest request, const Principal& principal, HttpResponderPtr responder);
+    void get(const HttpRequest& request, const Principal& principal, HttpResponder& responder);
+    void end(const HttpRequest& request, const Principal& principal, HttpResponder& responder);
+    void initialize(
+        const RpcRequest& request, const Principal& principal, HttpResponder& responder);
+    std::expected<McpClientPtr, HttpResponse> client_of(
+        const HttpRequest& request, const Principal& principal);
+
+    Parts parts_;
+    McpSessionTable sessions_;
+};
+
+}  // namespace interlock

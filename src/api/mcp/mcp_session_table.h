@@ -1,0 +1,71 @@
+// The open MCP sessions of the HTTP endpoint, by their id. Bounded in all and per owner; when a
+// bound is reached the session that was used longest ago and runs nothing gives way. A session that
+// nobody used for a while, and to which nobody is connected, is gone.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/mcp/mcp_session.h"
+#include "api/mcp/mcp_streams.h"
+#include "base/time.h"
+#include "contracts/principal/principal.h"
+
+namespace interlock {
+
+struct McpSessionLimits {
+    std::size_t sessions_max = 1024;
+    std::size_t sessions_per_owner_max = 16;
+    Duration idle_max = Duration::of_hours(1);
+};
+
+// One client over HTTP.
+struct McpClient {
+    std::string id;  // The Mcp-Session-Id.
+    Principal owner;
+    McpSessionPtr session;
+    McpStreams streams;
+};
+using McpClientPtr = std::shared_ptr<McpClient>;
+
+class McpSessionTable {
+public:
+    explicit McpSessionTable(McpSessionLimits limits) : limits_(limits) {}
+
+    struct Added {
+        bool is_added = false;  // False: every session that could give way is running something.
+        std::vector<McpClientPtr> removed;  // Expired or evicted; the caller ends them.
+    };
+    Added add(McpClientPtr client, Duration now);
+
+    // The session, if it is this caller's own: another key's session looks like none at all.
+    McpClientPtr find(std::string_view id, const Principal& caller, Duration now);
+    McpClientPtr remove(std::string_view id, const Principal& caller);
+    std::vector<McpClientPtr> remove_all();
+    std::vector<McpClientPtr> all() const;
+    std::size_t size() const;
+
+private:
+    struct Entry {
+        McpClientPtr client;
+        Duration used_at;
+    };
+    using Entries = std::map<std::string, Entry, std::less<>>;
+
+    bool is_expired(const Entry& entry, Duration now) const;
+    void take(Entries::iterator entry, std::vector<McpClientPtr>& removed);
+    void expire(Duration now, std::vector<McpClientPtr>& removed);
+    // The one used longest ago among those that run nothing; of one owner when given.
+    bool evict(const std::string* owner, std::vector<McpClientPtr>& removed);
+
+    const McpSessionLimits limits_;
+    mutable std::mutex mutex_;  // Guards all below; shared by network threads (ADR 0005).
+    Entries entries_;
+    std::map<std::string, std::size_t> counts_;  // Sessions per owner.
+};
+
+}  // namespace interlock
