@@ -1,0 +1,184 @@
+// Tenants, access keys, humans and their sessions: who exists and how they prove it.
+//
+// Every change is a turn. Passwords are hashed and checked on the workers between two turns: the
+// first gathers what is needed, the second checks that nothing has moved meanwhile and decides.
+// Secrets are made here, shown once in the reply, and kept only as hashes; no secret is ever part
+// of a stored answer.
+//
+// All functions may be called from any thread; replies come once, from the engine or a worker.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/crypto.h"
+#include "base/errors.h"
+#include "contracts/principal/account.h"
+#include "contracts/principal/human.h"
+#include "contracts/principal/tenant.h"
+#include "core/principal/session_policy.h"
+#include "ports/clock.h"
+#include "services/principal_records.h"
+#include "services/principal_turn.h"
+#include "services/turn_runner.h"
+#include "services/worker_pool.h"
+
+namespace interlock {
+
+// What passwords of nobody are checked against, so that an unknown email takes as long as a known
+// one: the text of a hash of this cost that no password has.
+std::string dummy_password_hash(PasswordCost cost);
+
+class PrincipalService {
+public:
+    // Failed logins of addresses that nobody has are counted like others, so that a lockout does
+    // not tell who exists; in memory only, and the one that is open soonest gives way.
+    static constexpr std::size_t kStrangersMax = 10'000;
+    static constexpr std::size_t kTenantPageMax = 1000;
+
+    // All of these outlive the service.
+    struct Parts {
+        TurnRunner& runner;
+        SubmitTurn submit;
+        PrincipalDirectory& directory;
+        WorkerPool& workers;
+        Clock& clock;
+        IdSource& ids;
+        std::string operator_token_hash;
+        PasswordCost password_cost = {};
+    };
+    explicit PrincipalService(Parts parts);
+
+    // Loads who exists. Before the engine starts.
+    Result<void> open();
+
+    template <class T>
+    using Reply = TypedReply<T>;
+    struct Caller {
+        Principal principal;
+        TenantId tenant_id;
+    };
+
+    // Operator. 201, or 200 when the very same tenant exists.
+    void create_tenant(Principal principal, CreateTenant request, Reply<Answer> reply);
+    struct Page {
+        TenantId after;  // Empty: from the start.
+        std::size_t count_max = 100;
+    };
+    void list_tenants(Principal principal, Page page, Reply<Answer> reply);
+
+    // The answer shows the key this once. The same idempotency key gives the same answer with null
+    // in its place, and makes no second key.
+    void create_access_key(Caller caller, CreateAccessKey request, Reply<Answer> reply);
+    void revoke_access_key(Caller caller, KeyId key_id, Reply<Answer> reply);
+    void list_access_keys(Caller caller, Reply<Answer> reply);
+
+    // core/principal/invitation_policy.h says who may.
+    void invite_human(Caller caller, InviteHuman request, Reply<Invitation> reply);
+    void list_humans(Caller caller, Reply<Answer> reply);
+
+    // Sets the first password with an invitation's code, and logs in.
+    void activate(ActivateRequest request, Reply<LoggedIn> reply);
+    void login(LoginRequest request, Reply<LoggedIn> reply);
+
+    // The rest needs a human's session; `unauthenticated` when it has ended meanwhile.
+    void logout(Principal principal, Reply<SessionInfo> reply);
+    void session(Principal principal, Reply<SessionInfo> reply);
+    void reauthenticate(
+        Principal principal, ReauthenticateRequest request, Reply<SessionInfo> reply);
+    // Ends the human's other sessions.
+    void change_password(
+        Principal principal, ChangePasswordRequest request, Reply<SessionInfo> reply);
+    // Offers a key; it counts only after confirm_totp(). Needs a fresh login.
+    void enrol_totp(Principal principal, Reply<TotpEnrolment> reply);
+    void confirm_totp(Principal principal, ConfirmTotpRequest request, Reply<SessionInfo> reply);
+    void disable_totp(Principal principal, DisableTotpRequest request, Reply<SessionInfo> reply);
+
+private:
+    struct LoginFacts {
+        std::optional<HumanId> human_id;  // Nothing: no such address, or not activated.
+        std::string stranger;             // The address's hash, when nobody has it.
+        std::optional<HumanId> counted;   // Whose failures a wrong password adds to.
+        std::string password_hash;
+        std::optional<std::string> totp_key;
+        std::int64_t totp_last_step = 0;
+    };
+    struct LoginProof {
+        LoginFacts facts;
+        std::optional<std::int64_t> totp_step;
+    };
+    // What a check of the password inside a session came to.
+    struct PasswordProof {
+        bool right = false;
+        std::string checked_hash;
+    };
+    // Inside a session: the human and their session, as they are in this turn.
+    struct InSession {
+        Turn& turn;
+        Human human;
+        HumanSession session;
+    };
+    template <class T>
+    using SessionDecide = std::function<Result<Outcome<T>>(InSession)>;
+
+    TurnRequest turn_of(Principal principal, TenantId tenant_id, std::string function) const;
+    // A job for the workers, or `rate_limited`.
+    Result<void> run_job(std::function<void()> job);
+    template <class T>
+    void in_session(
+        Principal principal, std::string function, SessionDecide<T> decide, Reply<T> reply);
+
+    Result<TurnReply> decide_tenant(Turn& turn, const CreateTenant& request);
+    Result<Answer> decide_key(Turn& turn, const CreateAccessKey& request, SecretString& secret);
+    Result<Outcome<Invitation>> decide_invitation(Turn& turn, const InviteHuman& request);
+    Result<std::string> admit(Turn& turn, const TenantId& tenant_id, Human& human);
+
+    Result<Outcome<LoginFacts>> gather_login(Turn& turn, const std::string& email);
+    void check_login(LoginFacts facts, const LoginRequest& request, Reply<LoggedIn> reply);
+    void refuse_login(LoginFacts facts, Reply<LoggedIn> reply);
+    Result<void> count_failure(Turn& turn, const LoginFacts& facts);
+    void count_stranger(const std::string& stranger, Timestamp at);
+    Result<Outcome<LoggedIn>> decide_login(Turn& turn, const LoginProof& proof);
+    Result<Outcome<LoggedIn>> decide_activation(
+        Turn& turn, const std::string& code_hash, const std::string& password_hash);
+    Result<LoggedIn> start_session(Turn& turn, Human human);
+
+    void check_password(
+        Principal principal, std::shared_ptr<SecretString> password, Reply<PasswordProof> next);
+    Result<Outcome<SessionInfo>> refuse_proof(InSession in);
+    Result<Outcome<SessionInfo>> accept_proof(InSession in, std::string event);
+
+    Parts parts_;
+    PrincipalRecords records_;
+    std::map<std::string, LoginCounter> strangers_;  // Engine thread only.
+};
+
+// The ledger's line about a human, in the host's own chain and in that human's name.
+Result<std::string> record_human(
+    Turn& turn, const Human& human, std::string event, AuditStatus status = AuditStatus::passed);
+
+template <class T>
+void PrincipalService::in_session(
+    Principal principal, std::string function, SessionDecide<T> decide, Reply<T> reply) {
+    const HumanId human_id = HumanId::trusted(principal.id);
+    const SessionId session_id = principal.session_id;
+    TypedDecide<T> run =
+        [this, human_id, session_id, decide = std::move(decide)](Turn& turn) -> Result<Outcome<T>> {
+        TRY_ASSIGN(Human human, records_.human(turn, human_id));
+        const HumanSession* found = find_session(human, session_id, turn.now());
+        if (found == nullptr) {
+            return fail(errors::unauthenticated, "This session has ended.");
+        }
+        HumanSession session = *found;
+        return decide(InSession{turn, std::move(human), std::move(session)});
+    };
+    parts_.submit(typed_turn<T>(
+        turn_of(std::move(principal), system_tenant(), std::move(function)),
+        std::move(run),
+        std::move(reply)));
+}
+
+}  // namespace interlock
