@@ -1,0 +1,260 @@
+#include "api/http/account_operations.h"
+
+#include "api/authenticate.h"
+#include "core/principal/session_policy.h"
+
+namespace interlock {
+namespace {
+
+constexpr Access kAnyone{.place = Access::Place::host, .anyone = true};
+constexpr Access kHuman{.place = Access::Place::host, .human = true};
+
+std::string cookie(std::string_view value, std::int64_t max_age_seconds, bool tls) {
+    return std::string(kSessionCookie) + "=" + std::string(value) +
+           "; HttpOnly; SameSite=Strict; Path=/; Max-Age=" + std::to_string(max_age_seconds) +
+           (tls ? "; Secure" : "");
+}
+
+bool is_tls(const ApiCall& call) {
+    return call.http != nullptr && call.http->tls;
+}
+
+// A foreign page could log a browser in to an account of its own choosing and then read what the
+// human does there. Programs send no Origin.
+Result<void> check_login_origin(const ApiCall& call) {
+    if (call.http != nullptr && call.http->header("Origin") && !is_same_origin(*call.http)) {
+        return fail(errors::cross_origin, "A login must come from a page of this server.");
+    }
+    return {};
+}
+
+PrincipalService::Reply<LoggedIn> session_reply(bool tls, bool want_token, ApiReplyTo reply) {
+    return [tls, want_token, reply = std::move(reply)](Result<LoggedIn> logged_in) {
+        if (!logged_in) {
+            reply(std::unexpected(std::move(logged_in).error()));
+            return;
+        }
+        constexpr std::int64_t kLifeSeconds = kSessionLife.microseconds / 1'000'000;
+        ApiReply out = json_reply(200, encode(*logged_in, want_token));
+        out.headers.emplace_back(
+            "Set-Cookie", cookie(logged_in->token.reveal(), kLifeSeconds, tls));
+        reply(std::move(out));
+    };
+}
+
+template <class T>
+PrincipalService::Reply<T> json_to(ApiReplyTo reply) {
+    return [reply = std::move(reply)](Result<T> value) {
+        if (!value) {
+            reply(std::unexpected(std::move(value).error()));
+            return;
+        }
+        reply(json_reply(200, encode(*value)));
+    };
+}
+
+// login and activate: anyone may call, and the answer carries a session.
+template <class Request>
+struct Entrance {
+    Result<Request> (*decode)(const Json&);
+    void (PrincipalService::*enter)(Request, PrincipalService::Reply<LoggedIn>);
+};
+
+template <class Request>
+auto handle_entrance(PrincipalService& principals, Entrance<Request> entrance) {
+    return [&principals, entrance](ApiCall call, ApiReplyTo reply) {
+        if (const auto checked = check_login_origin(call); !checked) {
+            reply(std::unexpected(checked.error()));
+            return;
+        }
+        auto request = entrance.decode(call.body);
+        if (!request) {
+            reply(std::unexpected(std::move(request).error()));
+            return;
+        }
+        const bool want_token = request->want_token;
+        (principals.*entrance.enter)(
+            *std::move(request), session_reply(is_tls(call), want_token, std::move(reply)));
+    };
+}
+
+// Something a human asks of their own account, answered with the session as it then is.
+template <class Request>
+struct AccountVerb {
+    Result<Request> (*decode)(const Json&);
+    void (PrincipalService::*run)(Principal, Request, PrincipalService::Reply<SessionInfo>);
+};
+
+template <class Request>
+auto handle_verb(PrincipalService& principals, AccountVerb<Request> verb) {
+    return [&principals, verb](ApiCall call, ApiReplyTo reply) {
+        auto request = verb.decode(call.body);
+        if (!request) {
+            reply(std::unexpected(std::move(request).error()));
+            return;
+        }
+        (principals.*verb.run)(
+            std::move(call.principal), *std::move(request), json_to<SessionInfo>(std::move(reply)));
+    };
+}
+
+struct Words {
+    std::string id;
+    std::string path;
+    std::string summary;
+    std::string description;
+};
+
+// A POST of the account, to be completed with what it takes, gives and does.
+Operation account_operation(Words words, const Access& access) {
+    return {
+        .id = std::move(words.id),
+        .method = "POST",
+        .path = std::move(words.path),
+        .summary = std::move(words.summary),
+        .description = std::move(words.description),
+        .access = access,
+        .query = {},
+        .request_schema = {},
+        .answer_schema = session_info_schema(),
+        .tool = std::nullopt,
+        .handle = {},
+    };
+}
+
+void add_entrances(OperationTable& table, PrincipalService& principals) {
+    Operation login = account_operation(
+        {"login",
+         "/account/login",
+         "Log in as a human.",
+         "Sets the session cookie, good for 12 hours. Whatever is wrong, the answer is the same "
+         "401. After five failures the account is shut for a minute, then longer, up to fifteen "
+         "minutes: 429 with Retry-After."},
+        kAnyone);
+    login.request_schema = login_schema();
+    login.answer_schema = logged_in_schema();
+    login.handle =
+        handle_entrance<LoginRequest>(principals, {decode_login, &PrincipalService::login});
+    table.add(std::move(login));
+
+    Operation activate = account_operation(
+        {"activate",
+         "/account/activate",
+         "Accept an invitation: set the first password and log in.",
+         "The code is used once and is good for 24 hours. The password has at least 12 "
+         "characters."},
+        kAnyone);
+    activate.request_schema = activate_schema();
+    activate.answer_schema = logged_in_schema();
+    activate.handle = handle_entrance<ActivateRequest>(
+        principals, {decode_activate, &PrincipalService::activate});
+    table.add(std::move(activate));
+}
+
+void logout(PrincipalService& principals, ApiCall call, ApiReplyTo reply) {
+    const bool tls = is_tls(call);
+    principals.logout(
+        std::move(call.principal), [tls, reply = std::move(reply)](Result<SessionInfo> info) {
+            if (!info) {
+                reply(std::unexpected(std::move(info).error()));
+                return;
+            }
+            ApiReply out = json_reply(200, encode(*info));
+            out.headers.emplace_back("Set-Cookie", cookie("", 0, tls));
+            reply(std::move(out));
+        });
+}
+
+void add_session_operations(OperationTable& table, PrincipalService& principals) {
+    Operation end = account_operation(
+        {"logout",
+         "/account/logout",
+         "Log out.",
+         "Ends this session at once and clears the cookie; shows the session as it was."},
+        kHuman);
+    end.handle = [&principals](ApiCall call, ApiReplyTo reply) {
+        logout(principals, std::move(call), std::move(reply));
+    };
+    table.add(std::move(end));
+
+    Operation show = account_operation(
+        {"get_session",
+         "/account/session",
+         "Show who is logged in, where they belong and until when.",
+         "Using a session does not prolong it."},
+        kHuman);
+    show.method = "GET";
+    show.handle = [&principals](ApiCall call, ApiReplyTo reply) {
+        principals.session(std::move(call.principal), json_to<SessionInfo>(std::move(reply)));
+    };
+    table.add(std::move(show));
+
+    Operation again = account_operation(
+        {"reauthenticate",
+         "/account/reauthenticate",
+         "Prove again that it is you, by password or one-time code.",
+         "Some approvals need a proof of the last five minutes. Five wrong ones end the session."},
+        kHuman);
+    again.request_schema = reauthenticate_schema();
+    again.handle = handle_verb<ReauthenticateRequest>(
+        principals, {decode_reauthenticate, &PrincipalService::reauthenticate});
+    table.add(std::move(again));
+
+    Operation password = account_operation(
+        {"change_password",
+         "/account/password",
+         "Change your password.",
+         "Needs the old one, and ends all your other sessions."},
+        kHuman);
+    password.request_schema = change_password_schema();
+    password.handle = handle_verb<ChangePasswordRequest>(
+        principals, {decode_change_password, &PrincipalService::change_password});
+    table.add(std::move(password));
+}
+
+void add_totp_operations(OperationTable& table, PrincipalService& principals) {
+    Operation enrol = account_operation(
+        {"enrol_totp",
+         "/account/totp/enrol",
+         "Begin to set up an authenticator app.",
+         "Shows the key once, as text and as a URI for a QR code. It counts only after a code that "
+         "it makes was confirmed. Needs a login or proof of the last five minutes."},
+        kHuman);
+    enrol.answer_schema = totp_enrolment_schema();
+    enrol.handle = [&principals](ApiCall call, ApiReplyTo reply) {
+        principals.enrol_totp(std::move(call.principal), json_to<TotpEnrolment>(std::move(reply)));
+    };
+    table.add(std::move(enrol));
+
+    Operation confirm = account_operation(
+        {"confirm_totp",
+         "/account/totp/confirm",
+         "Finish setting up the authenticator app.",
+         "From now on a login needs a code as well; each code is good once."},
+        kHuman);
+    confirm.request_schema = confirm_totp_schema();
+    confirm.handle = handle_verb<ConfirmTotpRequest>(
+        principals, {decode_confirm_totp, &PrincipalService::confirm_totp});
+    table.add(std::move(confirm));
+
+    Operation disable = account_operation(
+        {"disable_totp",
+         "/account/totp/disable",
+         "Stop asking for codes of the authenticator app.",
+         "Needs the password."},
+        kHuman);
+    disable.request_schema = disable_totp_schema();
+    disable.handle = handle_verb<DisableTotpRequest>(
+        principals, {decode_disable_totp, &PrincipalService::disable_totp});
+    table.add(std::move(disable));
+}
+
+}  // namespace
+
+void register_account_operations(OperationTable& table, PrincipalService& principals) {
+    add_entrances(table, principals);
+    add_session_operations(table, principals);
+    add_totp_operations(table, principals);
+}
+
+}  // namespace interlock
