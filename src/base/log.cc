@@ -11,6 +11,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/check.h"
 #include "base/time.h"
 
 namespace interlock {
@@ -40,6 +41,7 @@ LogState& state() {
 
 std::string_view word_of(LogLevel level) {
     static constexpr std::array<std::string_view, 4> kWords = {"debug", "info", "warn", "error"};
+    CHECK(level <= LogLevel::error);
     return kWords[static_cast<std::size_t>(level)];
 }
 
@@ -145,7 +147,8 @@ std::string format_log_line(const LogLine& line, LogFormat format) {
 
 void log(LogLevel level, std::string_view event, LogFields fields) {
     LogState& kept = state();
-    if (level < kept.level.load(std::memory_order_relaxed)) {
+    // What lies above `error` can be a threshold but never a line.
+    if (level < kept.level.load(std::memory_order_relaxed) || level > LogLevel::error) {
         return;
     }
     const auto since_epoch = std::chrono::duration_cast<std::chrono::microseconds>(
