@@ -37,9 +37,7 @@ public:
 private:
     void open() {
         Result<std::unique_ptr<SqliteLedgerStore>> opened = SqliteLedgerStore::open(
-            {.path = folder_ / "ledger.db",
-             .vfs_name = {},
-             .exclusive_locking = exclusive_locking_});
+            {.path = folder_ / "ledger.db", .exclusive_locking = exclusive_locking_});
         ASSERT_TRUE(opened.has_value()) << opened.error().message;
         store_ = *std::move(opened);
     }

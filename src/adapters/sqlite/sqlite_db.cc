@@ -1,47 +1,11 @@
 #include "adapters/sqlite/sqlite_db.h"
 
 #include <sqlite3.h>
-#include <unistd.h>
-
-#include <filesystem>
 
 #include "base/check.h"
 #include "base/errors.h"
 
 namespace interlock {
-
-namespace {
-
-// The path as a URI for a database nobody writes, as on a read-only mount.
-std::string immutable_uri(std::string_view path) {
-    std::string uri = "file:";
-    for (const char c : path) {
-        switch (c) {
-            case '%':
-                uri += "%25";
-                break;
-            case '?':
-                uri += "%3f";
-                break;
-            case '#':
-                uri += "%23";
-                break;
-            default:
-                uri += c;
-        }
-    }
-    return uri + "?immutable=1";
-}
-
-// A database that was closed cleanly has no log beside it, and in a folder we may not write SQLite
-// cannot make the one it needs for reading.
-bool is_frozen(const std::string& path) {
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    return access(path.c_str(), R_OK) == 0 && access((path + "-wal").c_str(), F_OK) != 0 &&
-           access(folder.empty() ? "." : folder.c_str(), W_OK) != 0;
-}
-
-}  // namespace
 
 void SqliteDeleter::operator()(sqlite3* db) const {
     // Statements are destroyed before their connection by member order; _v2 also bears the reverse.
@@ -134,16 +98,14 @@ bool is_constraint(int code) {
 
 Result<SqliteDb> SqliteDb::open(const SqliteOpenOptions& options) {
     const bool read_only = options.mode == SqliteOpenOptions::Mode::read_only;
-    const bool frozen = read_only && options.vfs_name.empty() && is_frozen(options.path);
-    const std::string name = frozen ? immutable_uri(options.path) : options.path;
     const int access_flags =
         read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     sqlite3* handle = nullptr;
     const int code = sqlite3_open_v2(
-        name.c_str(),
+        options.path.c_str(),
         &handle,
         // Each connection is used by one thread at a time, so SQLite's own mutexes would only cost.
-        access_flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (frozen ? SQLITE_OPEN_URI : 0),
+        access_flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
         options.vfs_name.empty() ? nullptr : options.vfs_name.c_str());
     SqliteDb db;
     db.db_.reset(handle);

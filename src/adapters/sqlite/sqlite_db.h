@@ -97,8 +97,8 @@ bool is_constraint(int code);
 
 struct SqliteOpenOptions {
     enum class Mode { read_write_create, read_only };
-    std::string path;
-    std::string vfs_name;  // Empty: the default one.
+    std::string path = {};
+    std::string vfs_name = {};  // Empty: the default one.
     Mode mode = Mode::read_write_create;
 };
 

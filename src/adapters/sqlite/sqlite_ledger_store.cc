@@ -94,6 +94,9 @@ Result<void> SqliteLedgerStore::open_for_reading() {
             {.path = options_.path,
              .vfs_name = options_.vfs_name,
              .mode = SqliteOpenOptions::Mode::read_only}));
+    if (options_.snapshot) {
+        TRY(db_->execute("BEGIN"));  // The first read fixes the moment; the close ends it.
+    }
     TRY(require_current_schema(*db_));
     TRY(prepare_engine_reads());
     return prepare_shared_reads(*db_);
@@ -379,9 +382,12 @@ Result<void> SqliteLedgerStore::check_integrity() {
         lock = std::unique_lock(engine_mutex_);
     }
     SqliteDb& db = own ? *own : *db_;
-    TRY_ASSIGN(const std::string verdict, db.read_text("PRAGMA quick_check(1)"));
-    if (verdict != "ok") {
-        return fail(errors::corrupt_data, "the database is damaged: " + verdict);
+    const Result<std::string> verdict = db.read_text("PRAGMA quick_check(1)");
+    if (!verdict) {
+        return std::unexpected(verdict.error());
+    }
+    if (std::string_view(*verdict) != "ok") {
+        return fail(errors::corrupt_data, "the database is damaged: " + *verdict);
     }
     return {};
 }

@@ -20,14 +20,17 @@
 namespace interlock {
 
 struct SqliteLedgerOptions {
-    std::string path;
-    std::string vfs_name;  // Empty: the default one.
+    std::string path = {};
+    std::string vfs_name = {};  // Empty: the default one.
     // One connection for everything and no shared memory, so that WAL works on a VFS without it.
     // Turns the checkpoint thread off.
     bool exclusive_locking = false;
     bool checkpoint_thread = true;
     // For offline tools: works beside a running server, never creates the database.
     bool read_only = false;
+    // With read_only: everything is read as it was at the open, however long that takes and
+    // whatever a server commits meanwhile.
+    bool snapshot = false;
     std::int64_t wal_passive_bytes = kWalPassiveBytes;
     std::int64_t wal_restart_bytes = kWalRestartBytes;
 };

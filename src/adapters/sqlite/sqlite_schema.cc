@@ -154,7 +154,8 @@ Result<void> configure_writer(SqliteDb& db) {
                 "')",
             "Put the data folder on a local disk.");
     }
-    return db.execute("PRAGMA wal_autocheckpoint = 0");
+    // A batch whose dirty pages outgrow the cache would write some of them to the log twice.
+    return db.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16384;");
 }
 
 }  // namespace interlock

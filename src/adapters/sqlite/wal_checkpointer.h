@@ -29,8 +29,8 @@ inline constexpr std::int64_t kWalRestartBytes = 64ll * 1024 * 1024;
 inline constexpr Duration kWalRestartWaitMax = Duration::of_milliseconds(100);
 
 struct WalCheckpointerOptions {
-    std::string path;
-    std::string vfs_name;
+    std::string path = {};
+    std::string vfs_name = {};
     bool own_thread = true;  // False: only the restart on the committing thread remains.
     std::int64_t passive_bytes = kWalPassiveBytes;
     std::int64_t restart_bytes = kWalRestartBytes;

@@ -1,0 +1,64 @@
+#include "adapters/sqlite/sqlite_schema.h"
+
+#include <gtest/gtest.h>
+
+#include "base/errors.h"
+#include "testing/temp_folder.h"
+
+namespace interlock {
+
+namespace {
+
+struct SqliteSchemaTest : ::testing::Test {
+    testing::TempFolder folder;
+    SqliteDb db = SqliteDb::open({.path = folder / "test.db"}).value();
+};
+
+}  // namespace
+
+TEST_F(SqliteSchemaTest, ANewDatabaseGetsTheCurrentVersion) {
+    ASSERT_TRUE(migrate(db).has_value());
+    EXPECT_EQ(db.read_integer("PRAGMA user_version").value(), kSchemaVersion);
+    EXPECT_EQ(
+        db.read_text("SELECT value FROM meta WHERE key = 'format'").value(), "interlock ledger");
+    EXPECT_TRUE(require_current_schema(db).has_value());
+}
+
+TEST_F(SqliteSchemaTest, MigratingTwiceChangesNothing) {
+    ASSERT_TRUE(migrate(db).has_value());
+    const std::int64_t before = db.read_integer("PRAGMA schema_version").value();
+    ASSERT_TRUE(migrate(db).has_value());
+    EXPECT_EQ(db.read_integer("PRAGMA schema_version").value(), before);
+}
+
+TEST_F(SqliteSchemaTest, ANewerDatabaseIsRefused) {
+    ASSERT_TRUE(migrate(db).has_value());
+    ASSERT_TRUE(db.execute("PRAGMA user_version = 99").has_value());
+    const auto migrated = migrate(db);
+    ASSERT_FALSE(migrated.has_value());
+    EXPECT_EQ(migrated.error(), errors::invalid_config);
+    EXPECT_NE(migrated.error().message.find("99"), std::string::npos);
+    EXPECT_FALSE(require_current_schema(db).has_value());
+    EXPECT_EQ(db.read_integer("PRAGMA user_version").value(), 99);
+}
+
+TEST_F(SqliteSchemaTest, ADatabaseOfAnotherProgramIsRefusedUntouched) {
+    ASSERT_TRUE(db.execute("CREATE TABLE theirs (x)").has_value());
+    EXPECT_EQ(migrate(db).error(), errors::invalid_config);
+    EXPECT_EQ(db.read_integer("SELECT count(*) FROM sqlite_schema").value(), 1);
+}
+
+TEST_F(SqliteSchemaTest, ADatabaseToBeMigratedCannotBeOpenedForReading) {
+    const auto required = require_current_schema(db);
+    ASSERT_FALSE(required.has_value());
+    EXPECT_EQ(required.error(), errors::invalid_config);
+}
+
+TEST_F(SqliteSchemaTest, AWriterSyncsEachCommitAndLeavesCheckpointsToUs) {
+    ASSERT_TRUE(configure_writer(db).has_value());
+    EXPECT_EQ(db.read_text("PRAGMA journal_mode").value(), "wal");
+    EXPECT_GE(db.read_integer("PRAGMA synchronous").value(), 2);  // FULL or stricter.
+    EXPECT_EQ(db.read_integer("PRAGMA wal_autocheckpoint").value(), 0);
+}
+
+}  // namespace interlock
