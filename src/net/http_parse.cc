@@ -1,5 +1,5 @@
-// The parsers stand on Beast's basic_parser, which reads the grammar; what is stricter than the
-// grammar (see the header) is checked here. The one file that includes Beast.
+// Heads are read by Beast's basic_parser; what is stricter than the grammar (see the header) is
+// checked here, and bodies are read by http_body.h. The one file that includes Beast.
 #include "net/http_parse.h"
 
 #include <algorithm>
@@ -17,44 +17,55 @@ namespace http = boost::beast::http;
 using boost::beast::error_code;
 using BeastText = boost::beast::string_view;
 
-// A declared length is only a claim; memory is taken as the bytes come.
-constexpr std::uint64_t kBodyReserveMax = 16 * 1024;
-
 std::string_view view_of(BeastText text) {
     return {text.data(), text.size()};
 }
 
-// What requests and responses share: fields into headers, body bytes into a string. A request or
-// response parser adds its start line.
+bool has_folded_line(std::string_view head) {
+    for (std::size_t at = head.find("\r\n"); at + 2 < head.size(); at = head.find("\r\n", at + 2)) {
+        if (head[at + 2] == ' ' || head[at + 2] == '\t') {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What requests and responses share: fields into headers. Beast is told that there is no body, so
+// it is done with the blank line; it is only ever offered a whole head.
 template <bool is_request>
-class Reader : public http::basic_parser<is_request> {
+class HeadReader : public http::basic_parser<is_request> {
 public:
-    explicit Reader(HttpParseLimits limits) {
+    HeadReader() {
         // The size of the head is checked before it is offered.
         this->header_limit(std::numeric_limits<std::uint32_t>::max());
-        if (limits.body_bytes_max == std::numeric_limits<std::size_t>::max()) {
-            this->body_limit(boost::none);
-        } else {
-            this->body_limit(limits.body_bytes_max);
+        this->skip(true);
+    }
+
+    // True when `head` is in order.
+    bool read(std::string_view head) {
+        error_code error;
+        this->put(boost::asio::const_buffer(head.data(), head.size()), error);
+        return !error && this->is_done() && !has_folded_line(head);
+    }
+
+    HttpBodyReader body_reader(HttpParseLimits limits) const {
+        if (this->chunked()) {
+            return HttpBodyReader::of_chunks(limits);
         }
-        this->eager(true);
+        return HttpBodyReader::of_length(this->content_length().value_or(0), limits);
     }
 
     std::vector<HttpHeader> headers;
-    std::string body;
-    std::optional<HttpFault> refusal;  // Set beside the error code when the reason is ours.
+    HttpFault fault = HttpFault::invalid_http;  // When read() says no.
 
 protected:
-    void refuse(HttpFault fault, error_code& error) {
-        refusal = fault;
+    void refuse(HttpFault why, error_code& error) {
+        fault = why;
         error = http::error::bad_field;
     }
 
     void on_field_impl(
         http::field field, BeastText name, BeastText value, error_code& error) override {
-        if (this->is_header_done()) {
-            return;  // A trailer. It must not pass for a header that was checked.
-        }
         if (headers.size() == kHeaderCountMax) {
             refuse(HttpFault::headers_too_large, error);
             return;
@@ -63,26 +74,14 @@ protected:
         headers.emplace_back(view_of(name), view_of(value));
     }
 
-    void on_body_init_impl(
-        const boost::optional<std::uint64_t>& length, error_code& error) override {
-        error = {};
-        body.reserve(static_cast<std::size_t>(std::min(length.value_or(0), kBodyReserveMax)));
-    }
-
-    std::size_t on_body_impl(BeastText bytes, error_code& error) override {
-        error = {};
-        body.append(bytes.data(), bytes.size());
-        return bytes.size();
-    }
-
-    void on_chunk_header_impl(std::uint64_t, BeastText, error_code& error) override { error = {}; }
-
-    std::size_t on_chunk_body_impl(std::uint64_t, BeastText bytes, error_code& error) override {
-        return on_body_impl(bytes, error);
-    }
-
     void on_header_impl(error_code& error) override { error = {}; }
     void on_finish_impl(error_code& error) override { error = {}; }
+
+    // Never called, since there is no body as far as Beast knows.
+    void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+    std::size_t on_body_impl(BeastText, error_code&) override { return 0; }
+    void on_chunk_header_impl(std::uint64_t, BeastText, error_code&) override {}
+    std::size_t on_chunk_body_impl(std::uint64_t, BeastText, error_code&) override { return 0; }
 
 private:
     void check_framing(http::field field, std::string_view value, error_code& error) {
@@ -104,10 +103,8 @@ private:
     bool has_length_ = false;
 };
 
-class RequestReader final : public Reader<true> {
+class RequestReader final : public HeadReader<true> {
 public:
-    using Reader::Reader;
-
     std::string method;
     std::string target;
     std::string authority;  // Of an absolute-form target: it stands above the Host header.
@@ -180,10 +177,8 @@ private:
     }
 };
 
-class ResponseReader final : public Reader<false> {
+class ResponseReader final : public HeadReader<false> {
 public:
-    using Reader::Reader;
-
     int status = 0;
 
 protected:
@@ -214,20 +209,6 @@ private:
     std::size_t searched_ = 0;
 };
 
-bool has_folded_line(std::string_view head) {
-    for (std::size_t at = head.find("\r\n"); at + 2 < head.size(); at = head.find("\r\n", at + 2)) {
-        if (head[at + 2] == ' ' || head[at + 2] == '\t') {
-            return true;
-        }
-    }
-    return false;
-}
-
-// True when some part of a head line or a chunk line is still missing and no error was found.
-bool wants_more(const error_code& error) {
-    return !error || error == http::error::need_more;
-}
-
 }  // namespace
 
 struct HttpRequestParser::State {
@@ -236,14 +217,6 @@ struct HttpRequestParser::State {
     ParseStep fail(std::size_t consumed, HttpFault why) {
         fault = why;
         return {consumed, ParseStatus::failed};
-    }
-
-    ParseStep fail(std::size_t consumed, const error_code& error) {
-        if (reader->refusal) {
-            return fail(consumed, *reader->refusal);
-        }
-        const bool is_body = error == http::error::body_limit;
-        return fail(consumed, is_body ? HttpFault::body_too_large : HttpFault::invalid_http);
     }
 
     // Consumes the whole head or nothing of it.
@@ -256,40 +229,28 @@ struct HttpRequestParser::State {
         if (!end) {
             return {0, ParseStatus::need_more};
         }
-        const std::string_view head = bytes.substr(0, *end);
-        if (has_folded_line(head)) {
-            return fail(0, HttpFault::invalid_http);
+        head.emplace();
+        if (!head->read(bytes.substr(0, *end))) {
+            return fail(0, head->fault);
         }
-        reader.emplace(limits);
-        error_code error;
-        reader->put(boost::asio::const_buffer(head.data(), head.size()), error);
-        if (error) {
-            return fail(0, error);
-        }
-        continue_asked = reader->expects_continue && bytes.size() == *end && !reader->is_done();
-        return {*end, reader->is_done() ? ParseStatus::complete : ParseStatus::need_more};
+        body_reader.emplace(head->body_reader(limits));
+        continue_asked = head->expects_continue && bytes.size() == *end;
+        return {*end, ParseStatus::need_more};
     }
 
     ParseStep read_body(std::string_view bytes) {
-        error_code error;
-        const std::size_t consumed =
-            reader->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
-        if (!wants_more(error)) {
-            return fail(consumed, error);
+        const ParseStep step = body_reader->feed(bytes, body);
+        if (step.status == ParseStatus::failed) {
+            return fail(step.consumed, body_reader->fault());
         }
-        if (reader->is_done()) {
-            return {consumed, ParseStatus::complete};
-        }
-        // What is left over is an unfinished chunk line or trailer.
-        if (bytes.size() - consumed > limits.header_bytes_max) {
-            return fail(consumed, HttpFault::headers_too_large);
-        }
-        return {consumed, ParseStatus::need_more};
+        return step;
     }
 
     const HttpParseLimits limits;
     HeadScanner scanner;
-    std::optional<RequestReader> reader;  // Present once the head is in.
+    std::optional<RequestReader> head;
+    std::optional<HttpBodyReader> body_reader;  // Present once the head is in.
+    std::string body;
     std::optional<HttpFault> fault;
     bool continue_asked = false;
 };
@@ -299,9 +260,9 @@ HttpRequestParser::HttpRequestParser(HttpParseLimits limits)
 HttpRequestParser::~HttpRequestParser() = default;
 
 ParseStep HttpRequestParser::feed(std::string_view bytes) {
-    CHECK(!state_->fault && !(state_->reader && state_->reader->is_done()));
+    CHECK(!state_->fault);
     std::size_t consumed = 0;
-    if (!state_->reader) {
+    if (!state_->body_reader) {
         // Some clients end a body with one line break too many; RFC 9112 section 2.2 lets it pass.
         while (bytes.substr(consumed).starts_with("\r\n")) {
             consumed += 2;
@@ -309,28 +270,26 @@ ParseStep HttpRequestParser::feed(std::string_view bytes) {
         }
         const ParseStep head = state_->read_head(bytes.substr(consumed));
         consumed += head.consumed;
-        if (head.status != ParseStatus::need_more || !state_->reader) {
+        if (head.consumed == 0) {
             return {consumed, head.status};
         }
-    }
-    if (consumed == bytes.size()) {
-        return {consumed, ParseStatus::need_more};
     }
     const ParseStep body = state_->read_body(bytes.substr(consumed));
     return {consumed + body.consumed, body.status};
 }
 
 ParsedRequest HttpRequestParser::take() {
-    CHECK(state_->reader && state_->reader->is_done());
-    RequestReader& reader = *state_->reader;
+    CHECK(state_->body_reader && state_->body_reader->is_complete());
+    RequestReader& head = *state_->head;
     ParsedRequest parsed;
-    parsed.request.method = std::move(reader.method);
-    parsed.request.target = std::move(reader.target);
-    parsed.request.headers = std::move(reader.headers);
-    parsed.request.body = std::move(reader.body);
-    parsed.keep_alive = reader.keep_alive();
-    parsed.http_1_0 = reader.http_1_0;
-    state_->reader.reset();
+    parsed.request.method = std::move(head.method);
+    parsed.request.target = std::move(head.target);
+    parsed.request.headers = std::move(head.headers);
+    parsed.request.body = std::exchange(state_->body, {});
+    parsed.keep_alive = head.keep_alive();
+    parsed.http_1_0 = head.http_1_0;
+    state_->head.reset();
+    state_->body_reader.reset();
     state_->continue_asked = false;
     return parsed;
 }
@@ -352,6 +311,17 @@ struct HttpResponseParser::State {
         return {consumed, ParseStatus::failed};
     }
 
+    HttpBodyReader body_reader_of(const ResponseReader& read) const {
+        if (to_head || read.status == 204 || read.status == 304) {
+            return HttpBodyReader::of_length(0, limits);
+        }
+        if (!read.chunked() && !read.content_length()) {
+            return HttpBodyReader::until_close(limits);
+        }
+        return read.body_reader(limits);
+    }
+
+    // Consumes the whole head or nothing of it.
     ParseStep read_head(std::string_view bytes) {
         const std::optional<std::size_t> end = scanner.find_end(bytes);
         if (end.value_or(bytes.size()) > limits.header_bytes_max) {
@@ -360,47 +330,36 @@ struct HttpResponseParser::State {
         if (!end) {
             return {0, ParseStatus::need_more};
         }
-        reader.emplace(limits);
-        reader->skip(to_head);
-        error_code error;
-        reader->put(boost::asio::const_buffer(bytes.data(), *end), error);
-        if (error == http::error::body_limit) {
-            return fail(0, "its body is too large");
-        }
-        if (error || has_folded_line(bytes.substr(0, *end))) {
+        head.emplace();
+        if (!head->read(bytes.substr(0, *end))) {
             return fail(0, "it is not well-formed HTTP");
         }
-        if (reader->status < 200) {
-            reader.reset();  // "100 Continue" and its like announce the real response.
-            return {*end, ParseStatus::need_more};
+        if (head->status < 200) {
+            return {*end, ParseStatus::need_more};  // "100 Continue" announces the real response.
         }
-        response.status = reader->status;
-        response.headers = std::move(reader->headers);
-        return {*end, reader->is_done() ? ParseStatus::complete : ParseStatus::need_more};
+        response.status = head->status;
+        response.headers = std::move(head->headers);
+        body_reader.emplace(body_reader_of(*head));
+        return {*end, ParseStatus::need_more};
     }
 
     ParseStep read_body(std::string_view bytes) {
-        error_code error;
-        const std::size_t consumed =
-            reader->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
-        response.body += reader->body;
-        reader->body.clear();
-        if (error == http::error::body_limit) {
-            return fail(consumed, "its body is too large");
+        const ParseStep step = body_reader->feed(bytes, response.body);
+        if (step.status == ParseStatus::failed) {
+            return fail(
+                step.consumed,
+                body_reader->fault() == HttpFault::body_too_large
+                    ? "its body is too large"
+                    : "its body is not well-formed HTTP");
         }
-        if (!wants_more(error)) {
-            return fail(consumed, "its body is not well-formed HTTP");
-        }
-        if (!reader->is_done() && bytes.size() - consumed > limits.header_bytes_max) {
-            return fail(consumed, "a chunk line is too long");
-        }
-        return {consumed, reader->is_done() ? ParseStatus::complete : ParseStatus::need_more};
+        return step;
     }
 
     const HttpParseLimits limits;
     const bool to_head;
     HeadScanner scanner;
-    std::optional<ResponseReader> reader;
+    std::optional<ResponseReader> head;
+    std::optional<HttpBodyReader> body_reader;  // Present once the head is in.
     HttpResponse response;
     std::string_view problem;
 };
@@ -411,36 +370,36 @@ HttpResponseParser::~HttpResponseParser() = default;
 
 ParseStep HttpResponseParser::feed(std::string_view bytes) {
     std::size_t consumed = 0;
-    while (!state_->reader) {
+    while (!state_->body_reader) {
         const ParseStep head = state_->read_head(bytes.substr(consumed));
         consumed += head.consumed;
-        if (head.status != ParseStatus::need_more || head.consumed == 0) {
+        if (head.consumed == 0) {
             return {consumed, head.status};
         }
-    }
-    if (consumed == bytes.size()) {
-        return {consumed, ParseStatus::need_more};
     }
     const ParseStep body = state_->read_body(bytes.substr(consumed));
     return {consumed + body.consumed, body.status};
 }
 
 ParseStatus HttpResponseParser::feed_end() {
-    if (state_->reader && state_->reader->need_eof()) {
+    if (state_->body_reader && state_->body_reader->ends_with_close()) {
         return ParseStatus::complete;
     }
     return state_->fail(0, "the connection ended in the middle of it").status;
 }
 
 bool HttpResponseParser::head_done() const {
-    return state_->reader.has_value();
+    return state_->body_reader.has_value();
 }
+
 bool HttpResponseParser::keep_alive() const {
-    return state_->reader->keep_alive();
+    return state_->head->keep_alive() && !state_->body_reader->ends_with_close();
 }
+
 HttpResponse& HttpResponseParser::response() {
     return state_->response;
 }
+
 std::string_view HttpResponseParser::problem() const {
     return state_->problem;
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string_view>
 
+#include "net/http_body.h"
 #include "net/http_format.h"
 #include "net/http_message.h"
 
@@ -17,18 +18,6 @@ namespace interlock {
 
 inline constexpr std::size_t kTargetBytesMax = 8 * 1024;
 inline constexpr std::size_t kHeaderCountMax = 100;
-
-struct HttpParseLimits {
-    std::size_t header_bytes_max = 16 * 1024;  // Also of one chunk's head line, and of trailers.
-    std::size_t body_bytes_max = 1024 * 1024;
-};
-
-enum class ParseStatus { need_more, complete, failed };
-
-struct ParseStep {
-    std::size_t consumed = 0;
-    ParseStatus status = ParseStatus::need_more;
-};
 
 struct ParsedRequest {
     HttpRequest request;  // Listener and peer fields are left for the caller.

@@ -103,6 +103,13 @@ TEST(HttpParse, AsksForTheBodyOnlyWhenItHasNotCome) {
     EXPECT_FALSE(eager.take_continue());
 }
 
+// Beast's own chunk reader aborts the process here.
+TEST(HttpParse, ReadsAnEmptyChunkedBodyByteByByte) {
+    const Outcome outcome =
+        parse("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {1});
+    EXPECT_EQ(outcome.requests.size(), 1u);
+}
+
 struct BadCase {
     std::string_view name;
     std::string_view bytes;
