@@ -85,7 +85,8 @@ bool is_rpc_id(const Json& json) {
 std::expected<RpcMessage, RpcRefusal> decode_rpc(std::string_view text) {
     const Result<Json> parsed = parse_json(text);
     if (!parsed) {
-        return refuse(nullptr, kRpcParseError, "Not a JSON document: " + parsed.error().message);
+        return refuse(
+            nullptr, kRpcParseError, "The message cannot be read: " + parsed.error().message);
     }
     const Json& json = *parsed;
     if (json.is_array()) {

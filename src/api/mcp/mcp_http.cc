@@ -89,14 +89,8 @@ public:
             if (std::exchange(is_finished_, true)) {
                 return;
             }
-            // A cancelled call must not be answered, yet its POST must end: a stream that holds
-            // nothing says just that.
             if (stream_ || !response) {
-                const McpStreams::StreamId id = stream();
-                if (response) {
-                    client_->streams.send(id, to_text(*response));
-                }
-                client_->streams.finish(id);
+                finish_stream(response);
                 return;
             }
         }
@@ -112,6 +106,18 @@ private:
             stream_ = client_->streams.open(*responder_, session_head(*client_), can_resume);
         }
         return *stream_;
+    }
+
+    // A cancelled call must not be answered, yet its POST must end: a stream that holds nothing
+    // says just that. It has no event to resume from, for nothing will come.
+    void finish_stream(const std::optional<Json>& response) {
+        if (!stream_) {
+            stream_ = client_->streams.open(*responder_, session_head(*client_), false);
+        }
+        if (response) {
+            client_->streams.send(*stream_, to_text(*response));
+        }
+        client_->streams.finish(*stream_);
     }
 
     const McpClientPtr client_;
