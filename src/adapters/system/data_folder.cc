@@ -203,6 +203,18 @@ Result<std::string> read_ledger_public_key(const std::string& data_folder) {
     return key;
 }
 
+Result<Ed25519KeyPair> read_ledger_key(const std::string& data_folder) {
+    const std::string path = data_folder + "/ledger.key";
+    TRY_ASSIGN(std::optional<SecretString> hex, read_private_file(path));
+    if (!hex) {
+        return fail(
+            errors::not_found,
+            path + " does not exist",
+            "Run this on the machine of the server, as the user it runs under.");
+    }
+    return key_from_hex(*hex, path);
+}
+
 Result<SecretString> read_operator_token(const std::string& data_folder) {
     const std::string path = data_folder + "/operator.token";
     TRY_ASSIGN(std::optional<SecretString> token, read_private_file(path));

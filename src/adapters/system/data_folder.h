@@ -39,6 +39,7 @@ private:
 
 // For tools beside a running server: these take no lock and create nothing.
 Result<std::string> read_ledger_public_key(const std::string& data_folder);  // 32 raw bytes.
+Result<Ed25519KeyPair> read_ledger_key(const std::string& data_folder);
 Result<SecretString> read_operator_token(const std::string& data_folder);
 
 }  // namespace interlock

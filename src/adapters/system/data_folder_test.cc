@@ -61,6 +61,14 @@ TEST_F(DataFolderTest, SignsWithTheKeyItPublishes) {
     EXPECT_TRUE(ed25519_verify(read_ledger_public_key(path).value(), "text", signature));
 }
 
+TEST_F(DataFolderTest, LendsItsSigningKeyToToolsBesideTheServer) {
+    const auto holder = DataFolder::open(path, ids);
+    ASSERT_TRUE(holder.has_value());
+    const auto key = read_ledger_key(path);
+    ASSERT_TRUE(key.has_value()) << key.error().message;
+    EXPECT_EQ(key->public_key, holder->ledger_key().public_key);
+}
+
 TEST_F(DataFolderTest, IsRefusedWhileHeldNamingTheHolder) {
     const auto holder = DataFolder::open(path, ids);
     ASSERT_TRUE(holder.has_value());
@@ -146,6 +154,7 @@ TEST_F(DataFolderTest, AFileThatIsNoTokenIsRefused) {
 TEST_F(DataFolderTest, ToolsFindNothingInAFolderNoServerMade) {
     EXPECT_EQ(read_operator_token(path).error(), errors::not_found);
     EXPECT_EQ(read_ledger_public_key(path).error(), errors::not_found);
+    EXPECT_EQ(read_ledger_key(path).error(), errors::not_found);
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
