@@ -1,0 +1,63 @@
+// How commands speak: aligned text for people, one JSON document for programs, questions on the
+// terminal.
+//
+// Much of what is printed was written by agents (reasons, notes, payloads). print_safe() is why
+// none of it can move the cursor, recolour a line or turn the reading direction around a number
+// that a human is about to approve.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/secret_string.h"
+#include "bin/command.h"
+
+namespace interlock {
+
+// The text with everything that is not plainly visible spelt out as \u{…}: control characters,
+// escape sequences, invisible and direction-changing characters, bytes that are not UTF-8.
+// Newlines stay only with `keep_newlines`.
+std::string print_safe(std::string_view text, bool keep_newlines = false);
+
+// Columns padded to their widest cell; cells are made safe. The last column is not padded.
+std::string render_table(
+    const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
+// "name   value" lines.
+std::string render_fields(const std::vector<std::pair<std::string, std::string>>& fields);
+
+// The value at `key` as text for people: strings as they are, null and absent as "-".
+std::string text_at(const Json& json, std::string_view key);
+
+// One line of JSON on standard output.
+void print_json(const Json& json);
+
+// Asks on the controlling terminal, so that answers may come from a person while standard input is
+// something else. `invalid_request` when there is no terminal.
+Result<std::string> ask_line(const std::string& question);
+Result<SecretString> ask_secret(const std::string& question);  // Without echo.
+bool has_terminal();
+
+// The first line of standard input, for --password-stdin.
+Result<SecretString> read_secret_from_stdin();
+
+// A line that is written over while long work runs; silent unless standard error is a terminal.
+class ProgressLine {
+public:
+    explicit ProgressLine(bool quiet);
+    ~ProgressLine();
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+
+    void show(const std::string& text);
+
+private:
+    bool active_;
+    bool written_ = false;
+};
+
+}  // namespace interlock
