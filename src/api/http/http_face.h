@@ -40,6 +40,10 @@ public:
     // On a network thread.
     void handle(HttpRequest request, HttpResponderPtr responder);
 
+    // Any thread: takes a token of the caller's bucket, or says when to come back. Also asked by
+    // MCP, so that a key has one budget over both faces.
+    Result<void> check_rate(const Operation& operation, const ApiCall& call);
+
 private:
     struct Routed {
         const Operation* operation = nullptr;
@@ -51,7 +55,6 @@ private:
         const Operation& operation,
         const Authenticated& who,
         const std::optional<TenantId>& tenant) const;
-    Result<void> check_rate(const Operation& operation, const ApiCall& call);
     void handle_mcp(HttpRequest request, HttpResponderPtr responder);
     bool is_host_allowed(const HttpRequest& request) const;
 

@@ -1,0 +1,353 @@
+#include "bin/config.h"
+
+#include <toml++/toml.h>
+#include <charconv>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <map>
+
+#include "base/errors.h"
+#include "base/text.h"
+#include "bin/data_path.h"
+
+namespace interlock {
+namespace {
+
+// One row per key: what it is, and how its text becomes a value.
+struct Key {
+    std::string name;
+    std::string help;
+    std::function<std::string(const Config&)> show;
+    std::function<std::string(Config&, const std::string&)> set;  // The problem, or "".
+};
+
+template <class Integer>
+std::string set_integer(Integer& into, const std::string& text, Integer min, Integer max) {
+    Integer value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < min || value > max) {
+        return "must be an integer from " + std::to_string(min) + " to " + std::to_string(max);
+    }
+    into = value;
+    return {};
+}
+
+std::string set_bool(bool& into, const std::string& text) {
+    if (text != "true" && text != "false") {
+        return "must be true or false";
+    }
+    into = text == "true";
+    return {};
+}
+
+template <class Enum>
+std::string set_word(
+    Enum& into, const std::string& text, const std::vector<std::pair<std::string, Enum>>& words) {
+    std::string known;
+    for (const auto& [word, value] : words) {
+        if (word == text) {
+            into = value;
+            return {};
+        }
+        known += (known.empty() ? "" : ", ") + word;
+    }
+    return "must be one of " + known;
+}
+
+const std::vector<std::pair<std::string, LogLevel>> kLevels{
+    {"debug", LogLevel::debug},
+    {"info", LogLevel::info},
+    {"warn", LogLevel::warn},
+    {"error", LogLevel::error}};
+const std::vector<std::pair<std::string, LogFormat>> kFormats{
+    {"human", LogFormat::human}, {"json", LogFormat::json}};
+
+template <class Enum>
+std::string word_of(Enum value, const std::vector<std::pair<std::string, Enum>>& words) {
+    for (const auto& [word, known] : words) {
+        if (known == value) {
+            return word;
+        }
+    }
+    return {};
+}
+
+std::string join(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) {
+        text += (text.empty() ? "" : ",") + part;
+    }
+    return text;
+}
+
+Key text_key(std::string name, std::string help, std::string Config::* member) {
+    return {
+        std::move(name),
+        std::move(help),
+        [member](const Config& config) { return config.*member; },
+        [member](Config& config, const std::string& text) {
+            config.*member = text;
+            return std::string();
+        }};
+}
+
+std::vector<Key> http_keys() {
+    return {
+        text_key("http.address", "Address to listen on.", &Config::http_address),
+        {"http.port",
+         "Port to listen on; 0 takes any free one.",
+         [](const Config& c) { return std::to_string(c.http_port); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::uint16_t>(c.http_port, text, 0, 65535);
+         }},
+        {"http.threads",
+         "Network threads.",
+         [](const Config& c) { return std::to_string(c.http_threads); },
+         [](Config& c, const std::string& text) {
+             return set_integer(c.http_threads, text, 1, 64);
+         }},
+        {"http.allowed_hosts",
+         "Names besides localhost by which the server may be called, separated by commas.",
+         [](const Config& c) { return join(c.http_allowed_hosts); },
+         [](Config& c, const std::string& text) {
+             c.http_allowed_hosts.clear();
+             for (const std::string_view part : split(text, ',')) {
+                 if (!trim(part).empty()) {
+                     c.http_allowed_hosts.emplace_back(trim(part));
+                 }
+             }
+             return std::string();
+         }},
+        {"http.requests_per_second",
+         "Requests per second and credential; 0 sets no limit.",
+         [](const Config& c) { return std::to_string(c.http_requests_per_second); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::int64_t>(c.http_requests_per_second, text, 0, 1'000'000);
+         }},
+        text_key(
+            "http.tls_certificate",
+            "PEM file; with http.tls_key turns on TLS.",
+            &Config::http_tls_certificate),
+        text_key("http.tls_key", "PEM file of the private key.", &Config::http_tls_key),
+    };
+}
+
+std::vector<Key> all_keys() {
+    std::vector<Key> keys{
+        text_key("data", "Folder of database, keys and sockets.", &Config::data_folder),
+        {"mode",
+         "What orders go to; only paper exists so far.",
+         [](const Config& c) { return c.mode; },
+         [](Config& c, const std::string& text) {
+             return set_word<std::string>(c.mode, text, {{"paper", "paper"}});
+         }},
+    };
+    for (Key& key : http_keys()) {
+        keys.push_back(std::move(key));
+    }
+    keys.push_back(
+        {"approvals.two_person",
+         "Two distinct humans for live enable, looser limits and kill release.",
+         [](const Config& c) { return std::string(c.approvals_two_person ? "true" : "false"); },
+         [](Config& c, const std::string& text) {
+             return set_bool(c.approvals_two_person, text);
+         }});
+    keys.push_back(text_key(
+        "effects.sink",
+        "Unix socket of `interlock sink`; empty: no effects.",
+        &Config::effects_sink));
+    keys.push_back(
+        {"log.level",
+         "debug, info, warn or error.",
+         [](const Config& c) { return word_of(c.log.level, kLevels); },
+         [](Config& c, const std::string& text) { return set_word(c.log.level, text, kLevels); }});
+    keys.push_back(
+        {"log.format",
+         "human or json.",
+         [](const Config& c) { return word_of(c.log.format, kFormats); },
+         [](Config& c, const std::string& text) {
+             return set_word(c.log.format, text, kFormats);
+         }});
+    return keys;
+}
+
+std::string environment_name(const std::string& key) {
+    std::string name = "INTERLOCK_";
+    for (const char c : key) {
+        name += c == '.' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    }
+    return name;
+}
+
+// The scalar or list at a TOML node as the text that set() takes.
+Result<std::string> text_of(const std::string& key, const toml::node& node) {
+    if (const auto text = node.value_exact<std::string>()) {
+        return *text;
+    }
+    if (const auto number = node.value_exact<std::int64_t>()) {
+        return std::to_string(*number);
+    }
+    if (const auto flag = node.value_exact<bool>()) {
+        return std::string(*flag ? "true" : "false");
+    }
+    if (const toml::array* list = node.as_array()) {
+        std::vector<std::string> parts;
+        for (const toml::node& item : *list) {
+            const auto text = item.value_exact<std::string>();
+            if (!text) {
+                return fail(errors::invalid_config, key + " must be a list of strings.");
+            }
+            parts.push_back(*text);
+        }
+        return join(parts);
+    }
+    return fail(errors::invalid_config, key + " has a type that no key takes.");
+}
+
+Result<void> flatten(
+    const toml::table& table, const std::string& prefix, std::map<std::string, std::string>& out) {
+    for (const auto& [name, node] : table) {
+        const std::string key = prefix + std::string(name.str());
+        if (const toml::table* inner = node.as_table()) {
+            TRY(flatten(*inner, key + ".", out));
+        } else {
+            TRY_ASSIGN(out[key], text_of(key, node));
+        }
+    }
+    return {};
+}
+
+Result<std::map<std::string, std::string>> read_file(const std::string& path) {
+    std::map<std::string, std::string> values;
+    try {
+        TRY(flatten(toml::parse_file(path), "", values));
+    } catch (const toml::parse_error& error) {
+        return fail(
+            errors::invalid_config,
+            "The configuration file " + path +
+                " is not valid TOML: " + std::string(error.description()) + " (line " +
+                std::to_string(error.source().begin.line) + ").");
+    }
+    return values;
+}
+
+class Loader {
+public:
+    Loader() : keys_(all_keys()) {
+        for (const Key& key : keys_) {
+            origins_[key.name] = "default";
+        }
+    }
+
+    Result<void> set(const std::string& name, const std::string& value, const std::string& origin) {
+        for (const Key& key : keys_) {
+            if (key.name != name) {
+                continue;
+            }
+            if (const std::string problem = key.set(config_, value); !problem.empty()) {
+                return fail(
+                    errors::invalid_config,
+                    name + " = \"" + value + "\" (" + origin + ") " + problem + ".");
+            }
+            origins_[name] = origin;
+            return {};
+        }
+        return fail(
+            errors::invalid_config, "Unknown configuration key " + name + " (" + origin + ").");
+    }
+
+    Result<void> set_from_environment() {
+        for (const Key& key : keys_) {
+            const std::string name = environment_name(key.name);
+            if (const char* value = std::getenv(name.c_str())) {
+                TRY(set(key.name, value, "environment " + name));
+            }
+        }
+        // The short name that the root command documents.
+        if (const char* port = std::getenv("INTERLOCK_PORT")) {
+            TRY(set("http.port", port, "environment INTERLOCK_PORT"));
+        }
+        return {};
+    }
+
+    LoadedConfig finish() {
+        LoadedConfig loaded{config_, {}};
+        for (const Key& key : keys_) {
+            loaded.entries.push_back({key.name, key.show(config_), origins_[key.name], key.help});
+        }
+        return loaded;
+    }
+
+    Config& config() { return config_; }
+
+private:
+    std::vector<Key> keys_;
+    Config config_;
+    std::map<std::string, std::string> origins_;
+};
+
+ExitCode show(const GlobalOptions& global) {
+    const auto loaded = load_config(global);
+    if (!loaded) {
+        return report(global, loaded.error());
+    }
+    if (global.json) {
+        Json keys = Json::array();
+        for (const ConfigEntry& entry : loaded->entries) {
+            keys.push(Json::object(
+                {{"key", entry.key},
+                 {"value", entry.value},
+                 {"origin", entry.origin},
+                 {"help", entry.help}}));
+        }
+        std::cout << to_text(Json::object({{"config", std::move(keys)}})) << "\n";
+        return ExitCode::ok;
+    }
+    for (const ConfigEntry& entry : loaded->entries) {
+        std::cout << entry.key << " = " << (entry.value.empty() ? "\"\"" : entry.value) << "\n    "
+                  << entry.help << " [" << entry.origin << "]\n";
+    }
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+Result<LoadedConfig> load_config(
+    const GlobalOptions& global, const std::vector<ConfigFlag>& flags) {
+    Loader loader;
+    TRY(loader.set("data", data_folder_of(GlobalOptions{}), "default"));
+    std::string path = global.config_path;
+    if (path.empty()) {
+        const char* named = std::getenv("INTERLOCK_CONFIG");
+        path = named == nullptr ? "" : named;
+    }
+    if (!path.empty()) {
+        TRY_ASSIGN(const auto values, read_file(path));
+        for (const auto& [key, value] : values) {
+            TRY(loader.set(key, value, "file " + path));
+        }
+    }
+    TRY(loader.set_from_environment());
+    if (!global.data.empty()) {
+        TRY(loader.set("data", global.data, "flag --data"));
+    }
+    for (const ConfigFlag& flag : flags) {
+        TRY(loader.set(flag.key, flag.value, "flag " + flag.flag));
+    }
+    const Config& config = loader.config();
+    if (config.http_tls_certificate.empty() != config.http_tls_key.empty()) {
+        return fail(errors::invalid_config, "http.tls_certificate and http.tls_key go together.");
+    }
+    return loader.finish();
+}
+
+void add_config_command(CommandLine& line) {
+    CLI::App* config = line.app.add_subcommand("config", "Look at the configuration.");
+    config->require_subcommand(1);
+    CLI::App* command =
+        config->add_subcommand("show", "Print the effective values and where each came from.");
+    command->callback([&line] { line.run = [&line] { return show(line.global); }; });
+}
+
+}  // namespace interlock

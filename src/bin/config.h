@@ -1,0 +1,57 @@
+// The effective configuration: built-in defaults, then one TOML file, then environment variables,
+// then flags. Every value remembers where it came from; an unknown key is an error, because a
+// misspelt guard must not silently disarm.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "bin/command.h"
+
+namespace interlock {
+
+struct Config {
+    std::string data_folder;
+    std::string mode = "paper";  // Live trading has no adapter yet, so it is the only word.
+    std::string http_address = "127.0.0.1";
+    std::uint16_t http_port = 8420;
+    int http_threads = 1;
+    std::vector<std::string> http_allowed_hosts;
+    std::int64_t http_requests_per_second = 500;
+    std::string http_tls_certificate;
+    std::string http_tls_key;
+    bool approvals_two_person = false;
+    std::string effects_sink;  // Path of the sink's Unix socket; empty: none.
+    LogConfig log;
+};
+
+// One value as `config show` prints it.
+struct ConfigEntry {
+    std::string key;     // "http.port"
+    std::string value;   // As text.
+    std::string origin;  // "default", "file", "environment INTERLOCK_PORT", "flag --port".
+    std::string help;
+};
+
+struct LoadedConfig {
+    Config config;
+    std::vector<ConfigEntry> entries;
+};
+
+// Flags a command took itself; key → value, e.g. {"http.port", "8421"}.
+struct ConfigFlag {
+    std::string key;
+    std::string value;
+    std::string flag;
+};
+
+Result<LoadedConfig> load_config(
+    const GlobalOptions& global, const std::vector<ConfigFlag>& flags = {});
+
+void add_config_command(CommandLine& line);
+
+}  // namespace interlock

@@ -1,0 +1,10 @@
+// `interlock demo`: a server with a tenant, an owner, an access key and a sink, ready to be tried.
+#pragma once
+
+#include "bin/command.h"
+
+namespace interlock {
+
+void add_demo_command(CommandLine& line);
+
+}  // namespace interlock

@@ -1,0 +1,47 @@
+// The command `interlock`: describes all commands to the parser, runs the chosen one.
+#include <iostream>
+
+#include "bin/bench_command.h"
+#include "bin/command.h"
+#include "bin/config.h"
+#include "bin/demo_command.h"
+#include "bin/mcp_command.h"
+#include "bin/serve_command.h"
+#include "bin/sink_command.h"
+
+namespace interlock {
+namespace {
+
+void describe(CommandLine& line) {
+    line.app.require_subcommand(1);
+    line.app.fallthrough();
+    line.app.add_option("--data", line.global.data, "Data folder (default: XDG data home).");
+    line.app.add_option("--config", line.global.config_path, "Configuration file (TOML).");
+    line.app.add_flag("--json", line.global.json, "Print JSON instead of text.");
+    add_serve_command(line);
+    add_demo_command(line);
+    add_mcp_command(line);
+    add_config_command(line);
+    add_bench_command(line);
+    add_sink_command(line);
+}
+
+int run(int argc, char** argv) {
+    CommandLine line;
+    describe(line);
+    try {
+        line.app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        // Help and version print and succeed; anything else is a usage error.
+        const int code = line.app.exit(error);
+        return code == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    }
+    return static_cast<int>(line.run());
+}
+
+}  // namespace
+}  // namespace interlock
+
+int main(int argc, char** argv) {
+    return interlock::run(argc, argv);
+}

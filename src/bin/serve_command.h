@@ -1,0 +1,31 @@
+// `interlock serve` and what `demo` shares with it.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "bin/command.h"
+#include "bin/config.h"
+#include "bin/server.h"
+
+namespace interlock {
+
+void add_serve_command(CommandLine& line);
+
+// The options of both: --port, --address, --sink, --config.
+struct ServeOptions {
+    std::string port;
+    std::string address;
+    std::string sink;
+    bool conformance_fixtures = false;
+};
+void add_serve_options(CLI::App& command, ServeOptions& options);
+std::vector<ConfigFlag> config_flags(const ServeOptions& options);
+
+// Runs a server until SIGINT or SIGTERM. `on_ready` is called once it answers. Signals must have
+// been blocked with block_stop_signals() before the server was opened.
+void block_stop_signals();
+void run_until_stopped(Server& server, const std::function<void()>& on_ready);
+void wait_for_stop_signal();
+
+}  // namespace interlock

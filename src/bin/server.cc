@@ -1,0 +1,360 @@
+#include "bin/server.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "adapters/sink/no_sink.h"
+#include "adapters/sink/recording_sink.h"
+#include "adapters/sqlite/sqlite_ledger_store.h"
+#include "adapters/system/data_folder.h"
+#include "adapters/system/file_head_mirror.h"
+#include "adapters/system/file_kill_flag.h"
+#include "adapters/system/random_id_source.h"
+#include "adapters/system/system_clock.h"
+#include "api/http/account_operations.h"
+#include "api/http/approval_operations.h"
+#include "api/http/audit_operations.h"
+#include "api/http/health_operations.h"
+#include "api/http/http_face.h"
+#include "api/http/human_operations.h"
+#include "api/http/key_operations.h"
+#include "api/http/kill_operations.h"
+#include "api/http/probe_operations.h"
+#include "api/http/tenant_operations.h"
+#include "api/mcp/mcp_http.h"
+#include "api/mcp/operation_catalog.h"
+#include "base/errors.h"
+#include "base/log.h"
+#include "bin/version.h"
+#include "services/turn_engine.h"
+#include "services/worker_pool.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::chrono::milliseconds kWatchPeriod{50};
+constexpr std::chrono::milliseconds kShutdownGrace{10'000};
+// The engine goes round at least every few milliseconds; a minute of silence is a wedge (S13).
+constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
+constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
+
+}  // namespace
+
+struct Server::Body {
+    Config config;
+    SystemClock clock;
+    RandomIdSource ids;
+    std::optional<DataFolder> folder;
+    std::unique_ptr<SqliteLedgerStore> store;
+    std::optional<FileHeadMirror> mirror;
+    std::optional<FileKillFlag> flag;
+    std::unique_ptr<EffectSink> sink;
+    Metrics metrics;
+    std::unique_ptr<Plane> plane;
+    std::unique_ptr<TurnEngine> engine;
+    std::unique_ptr<OutboxThreads> outbox;
+    std::unique_ptr<WorkerPool> workers;
+    std::unique_ptr<PrincipalService> principals;
+    OperationTable table;
+    std::unique_ptr<HttpFace> face;
+    std::unique_ptr<OperationCatalog> catalog;
+    std::unique_ptr<McpServer> mcp_server;
+    std::unique_ptr<McpHttp> mcp;
+    std::unique_ptr<HttpServer> http;
+    std::vector<ChainReport> chains;
+    std::atomic<bool> started{false};
+    std::mutex watch_mutex;
+    std::condition_variable watch_wake;
+    bool stopped = false;
+
+    Result<void> open_folder();
+    void build_plane();
+    Result<void> load();
+    void build_table();
+    Result<void> build_faces();
+    void add_gauges();
+    std::string not_ready_because();
+};
+
+Result<void> Server::Body::open_folder() {
+    TRY_ASSIGN(folder, DataFolder::open(config.data_folder, ids));
+    SqliteLedgerOptions options;
+    options.path = folder->file("interlock.db");
+    TRY_ASSIGN(store, SqliteLedgerStore::open(options));
+    TRY_ASSIGN(mirror, FileHeadMirror::open(folder->file("heads")));
+    flag.emplace(folder->path());
+    if (config.effects_sink.empty()) {
+        sink = std::make_unique<NoSink>();
+    } else {
+        sink = std::make_unique<RecordingSink>(config.effects_sink);
+    }
+    return {};
+}
+
+void Server::Body::build_plane() {
+    const SubmitTurn submit = [this](TurnRequest request) {
+        // The program's own turns have a lane that a flood of callers cannot fill.
+        if (request.principal.kind == PrincipalKind::internal && !request.urgent) {
+            engine->submit_internal(std::move(request));
+        } else {
+            engine->submit(std::move(request));
+        }
+    };
+    plane = std::make_unique<Plane>(
+        Plane::Parts{
+            .store = *store,
+            .clock = clock,
+            .ids = ids,
+            .mirror = *mirror,
+            .observer = metrics,
+            .sink = *sink,
+            .flag = *flag,
+            .key = folder->ledger_key(),
+            .submit = submit,
+            .dispatch =
+                [this](std::vector<OutboxItem> effects) { outbox->enqueue(std::move(effects)); },
+        },
+        PlaneConfig{
+            .two_person_rule = config.approvals_two_person,
+            .has_sink = !config.effects_sink.empty()});
+    engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
+    engine->set_clock(clock);
+    engine->set_round_duty([this] { plane->ledger.duty(); });
+    outbox = std::make_unique<OutboxThreads>(plane->outbox, clock, [this](EffectOutcome outcome) {
+        engine->submit_internal(plane->runner.outcome_turn(std::move(outcome)));
+    });
+    workers = std::make_unique<WorkerPool>();
+    principals = std::make_unique<PrincipalService>(PrincipalService::Parts{
+        .runner = plane->runner,
+        .submit = submit,
+        .directory = plane->directory,
+        .workers = *workers,
+        .clock = clock,
+        .ids = ids,
+        .operator_token_hash = sha256_hex(folder->operator_token().reveal())});
+}
+
+Result<void> Server::Body::load() {
+    TRY(principals->open());
+    TRY_ASSIGN(Plane::Recovery recovery, plane->open());
+    for (const ChainReport& report : recovery.chains) {
+        if (report.fault) {
+            log_error(
+                "chain_broken",
+                {{"tenant_id", report.tenant_id.text()},
+                 {"seq", report.fault->seq},
+                 {"reason", report.fault->reason},
+                 {"detail", report.fault->detail}});
+        }
+    }
+    chains = std::move(recovery.chains);
+    if (!recovery.unsettled.empty() || !recovery.resend.empty()) {
+        log_warn(
+            "effects_left_open",
+            {{"unknown", static_cast<std::int64_t>(recovery.unsettled.size())},
+             {"resent", static_cast<std::int64_t>(recovery.resend.size())}});
+    }
+    outbox->enqueue(std::move(recovery.resend));
+    outbox->enqueue_unsettled(std::move(recovery.unsettled));
+    return {};
+}
+
+void Server::Body::build_table() {
+    register_health_operations(
+        table,
+        {.metrics = metrics,
+         .version = std::string(interlock_version()),
+         .not_ready_because = [this] { return not_ready_because(); }});
+    register_account_operations(table, *principals);
+    register_tenant_operations(table, *principals);
+    register_key_operations(table, *principals);
+    register_human_operations(table, *principals);
+    register_kill_operations(table, plane->kill);
+    register_approval_operations(table, plane->approvals);
+    register_audit_operations(table, plane->ledger);
+    register_probe_operations(table, plane->probes);
+    register_openapi_operation(table, std::string(interlock_version()));
+}
+
+void Server::Body::add_gauges() {
+    metrics.add_gauge("interlock_waiting_turns", "Turns in the engine's queue.", [this] {
+        return static_cast<double>(engine->waiting());
+    });
+    metrics.add_gauge("interlock_waiting_effects", "Effects in the outbox queue.", [this] {
+        return static_cast<double>(outbox->waiting());
+    });
+    metrics.add_gauge("interlock_connections", "Open HTTP connections.", [this] {
+        return static_cast<double>(http->counters().open);
+    });
+    metrics.add_gauge("interlock_kill_switch_global", "1 while the global latch is up.", [this] {
+        return plane->latch.is_raised_global() ? 1.0 : 0.0;
+    });
+    metrics.add_gauge("interlock_wal_pages", "Pages in the write-ahead log.", [this] {
+        return static_cast<double>(store->counters().wal.wal_pages);
+    });
+}
+
+Result<void> Server::Body::build_faces() {
+    build_table();
+    face = std::make_unique<HttpFace>(
+        HttpFace::Parts{
+            .table = table,
+            .directory = plane->directory,
+            .clock = clock,
+            .metrics = metrics,
+            .mcp =
+                [this](HttpRequest request, Principal principal, HttpResponderPtr responder) {
+                    mcp->handle(std::move(request), std::move(principal), std::move(responder));
+                }},
+        HttpFaceConfig{
+            .allowed_hosts = config.http_allowed_hosts,
+            .requests_per_second = config.http_requests_per_second});
+    catalog = std::make_unique<OperationCatalog>(OperationCatalog::Parts{
+        .table = table,
+        .tenant_exists =
+            [this](const TenantId& tenant_id) { return plane->directory.tenant_exists(tenant_id); },
+        .admit = [this](
+                     const Operation& operation,
+                     const ApiCall& call) { return face->check_rate(operation, call); },
+        .on_answer = [this](
+                         const Operation& operation,
+                         int status) { metrics.on_request(operation.id, status); }});
+    mcp_server = std::make_unique<McpServer>(*catalog, std::string(interlock_version()));
+    mcp = std::make_unique<McpHttp>(McpHttp::Parts{*mcp_server, clock, ids});
+    HttpServerConfig http_config;
+    http_config.address = config.http_address;
+    http_config.port = config.http_port;
+    http_config.threads = config.http_threads;
+    http_config.unix_socket_path = folder->file("operator.sock");
+    if (!config.http_tls_certificate.empty()) {
+        http_config.tls = TlsFiles{config.http_tls_certificate, config.http_tls_key};
+    }
+    TRY_ASSIGN(
+        http,
+        HttpServer::open(
+            std::move(http_config), [this](HttpRequest request, HttpResponderPtr responder) {
+                face->handle(std::move(request), std::move(responder));
+            }));
+    add_gauges();
+    return {};
+}
+
+std::string Server::Body::not_ready_because() {
+    if (!started) {
+        return "The server is starting.";
+    }
+    if (store->has_failed()) {
+        return "The store failed; restart the server after checking the disk.";
+    }
+    if (!engine->is_alive(clock.monotonic(), kHeartbeatLate)) {
+        return "The engine has not gone round for a while.";
+    }
+    return {};
+}
+
+Server::Server() : body_(std::make_unique<Body>()) {}
+
+Server::~Server() {
+    stop();
+}
+
+Result<std::unique_ptr<Server>> Server::open(const Config& config) {
+    std::unique_ptr<Server> server(new Server());
+    TRY(server->build(config));
+    return server;
+}
+
+Result<void> Server::build(const Config& config) {
+    body_->config = config;
+    TRY(body_->open_folder());
+    body_->build_plane();
+    TRY(body_->load());
+    return body_->build_faces();
+}
+
+void Server::start() {
+    body_->engine->start();
+    body_->outbox->start();
+    body_->http->start();
+    watch_ = std::thread([this] { watch(); });
+    body_->started = true;
+}
+
+void Server::stop() {
+    if (stopping_.exchange(true)) {
+        return;
+    }
+    {
+        const std::lock_guard lock(body_->watch_mutex);
+        body_->stopped = true;
+        body_->watch_wake.notify_all();
+    }
+    if (watch_.joinable()) {
+        watch_.join();
+    }
+    if (body_->mcp) {
+        body_->mcp->end_all();
+    }
+    if (body_->http) {
+        body_->http->stop(kShutdownGrace);
+    }
+    if (body_->workers) {
+        body_->workers->stop();
+    }
+    if (body_->outbox) {
+        body_->outbox->stop();
+    }
+    if (body_->engine) {
+        body_->engine->stop();
+    }
+    if (body_->started && !body_->store->has_failed()) {
+        body_->plane->ledger.sign_all();
+    }
+}
+
+void Server::watch() {
+    bool raised = body_->flag->is_raised();
+    bool wedged = false;
+    std::unique_lock lock(body_->watch_mutex);
+    while (!body_->watch_wake.wait_for(lock, kWatchPeriod, [this] { return body_->stopped; })) {
+        const bool now_raised = body_->flag->is_raised();
+        if (now_raised && !raised) {
+            log_warn("kill_file_seen", {{"reason", body_->flag->reason()}});
+            body_->plane->kill.on_flag_raised();
+        }
+        raised = now_raised;
+        const bool alive = body_->engine->is_alive(body_->clock.monotonic(), kHeartbeatLost);
+        if (!alive && !wedged) {
+            log_error("engine_silent", {{"seconds", kHeartbeatLost.microseconds / 1'000'000}});
+            body_->plane->kill.stop_without_engine("the engine's heartbeat was lost");
+        }
+        wedged = !alive;
+    }
+}
+
+std::string Server::address() const {
+    const bool tls = !body_->config.http_tls_certificate.empty();
+    const std::string& host = body_->config.http_address;
+    return std::string(tls ? "https://" : "http://") +
+           (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
+           std::to_string(port());
+}
+
+std::uint16_t Server::port() const {
+    return body_->http->port();
+}
+
+Plane& Server::plane() {
+    return *body_->plane;
+}
+
+PrincipalService& Server::principals() {
+    return *body_->principals;
+}
+
+const std::vector<ChainReport>& Server::chains() const {
+    return body_->chains;
+}
+
+}  // namespace interlock

@@ -1,0 +1,48 @@
+// The running server: every concrete class, built once and in order, with the threads around the
+// plane. `serve`, `demo` and the benchmark use it; nothing else knows all of these types.
+//
+// Threads: the engine (core, services, commit), the outbox (effects), network threads (bytes only),
+// password workers, and the watch (KILL file and the engine's heartbeat, S13).
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "bin/config.h"
+#include "net/http_server.h"
+#include "services/plane.h"
+#include "services/principal_service.h"
+
+namespace interlock {
+
+class Server {
+public:
+    // Everything is loaded, verified and listening; nothing is answered before start().
+    static Result<std::unique_ptr<Server>> open(const Config& config);
+    ~Server();
+
+    void start();
+    // Takes no new connections, finishes accepted turns, signs the chains' heads.
+    void stop();
+
+    std::string address() const;  // "http://127.0.0.1:8420"
+    std::uint16_t port() const;
+    Plane& plane();
+    PrincipalService& principals();
+    const std::vector<ChainReport>& chains() const;
+
+private:
+    Server();
+    struct Body;  // Holds the object graph; its order is the order of construction.
+    Result<void> build(const Config& config);
+    void watch();
+
+    std::unique_ptr<Body> body_;
+    std::atomic<bool> stopping_{false};
+    std::thread watch_;
+};
+
+}  // namespace interlock
