@@ -7,9 +7,11 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/errors.h"
 #include "services/turn_gate.h"
 #include "services/turn_runner.h"
 
@@ -21,6 +23,10 @@ public:
 
     SubmitTurn submit_turn() {
         return [this](TurnRequest request) {
+            if (refuse_after && (*refuse_after)-- <= 0) {
+                request.reply(fail(errors::overloaded, "The engine of this test is full."));
+                return;
+            }
             if (holding_) {
                 held_.push_back(std::move(request));
                 return;
@@ -32,6 +38,9 @@ public:
             });
         };
     }
+
+    // Set: so many turns are taken, and every later one is refused as by a full queue.
+    std::optional<int> refuse_after;
 
     void hold() { holding_ = true; }
     void release() {

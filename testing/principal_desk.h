@@ -1,0 +1,123 @@
+// A principal service over a memory store, driven by hand: what a test about people needs.
+// restart() builds everything anew over the same stored contents, as a crash and a start would.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "adapters/memory/memory_ledger_store.h"
+#include "base/check.h"
+#include "services/principal_service.h"
+#include "testing/fake_clock.h"
+#include "testing/fake_id_source.h"
+#include "testing/inline_engine.h"
+#include "testing/null_head_mirror.h"
+#include "testing/null_turn_observer.h"
+
+namespace interlock {
+
+class PrincipalDesk {
+public:
+    // The cheapest that libsodium allows: tests are not about the cost.
+    static constexpr PasswordCost kCheap{.passes = 1, .memory_bytes = 8192};
+    static constexpr std::string_view kOperatorToken = "ilo_operator";
+    static constexpr std::string_view kPassword = "correct horse battery";
+
+    explicit PrincipalDesk(WorkerPool::Bounds workers = {.threads = 0, .waiting_max = 0})
+        : worker_bounds_(workers) {
+        build(MemoryLedgerContents{});
+    }
+
+    void restart() { build(store().take_contents()); }
+
+    PrincipalService& service() { return parts_->service; }
+    MemoryLedgerStore& store() { return parts_->store; }
+    InlineEngine& engine() { return parts_->engine; }
+    WorkerPool& workers() { return parts_->workers; }
+    PrincipalDirectory directory;
+    FakeClock clock;
+
+    // Runs one call of the service to its reply.
+    template <class T, class... Arguments, class... Given>
+    Result<T> ask(void (PrincipalService::*call)(Arguments...), Given... given) {
+        std::optional<Result<T>> answer;
+        (service().*call)(std::move(given)..., [&](Result<T> result) {
+            CHECK(!answer);  // Exactly once.
+            answer = std::move(result);
+        });
+        CHECK(answer);
+        return *std::move(answer);
+    }
+
+    static Principal host_operator() {
+        Principal principal;
+        principal.kind = PrincipalKind::host_operator;
+        principal.id = "local";
+        return principal;
+    }
+    // A tenant and its first human, invited by the operator and active. Gives the session.
+    LoggedIn add_tenant_with_human(const std::string& tenant_id, const std::string& email) {
+        const TenantId tenant = TenantId::trusted(tenant_id);
+        CHECK(ask<Answer>(
+                  &PrincipalService::create_tenant, host_operator(), CreateTenant{tenant, "A name"})
+                  .has_value());
+        auto invitation = ask<Invitation>(
+            &PrincipalService::invite_human,
+            PrincipalService::Caller{host_operator(), tenant},
+            InviteHuman{email, false});
+        CHECK(invitation.has_value());
+        auto logged_in = ask<LoggedIn>(
+            &PrincipalService::activate,
+            ActivateRequest{
+                std::move(*invitation->code), SecretString(std::string(kPassword)), false});
+        CHECK(logged_in.has_value());
+        return *std::move(logged_in);
+    }
+    // Who the directory says holds this token.
+    std::optional<Principal> holder_of(std::string_view token) {
+        return directory.by_session_token(token, clock.now());
+    }
+
+private:
+    struct Running {
+        Running(MemoryLedgerContents contents, PrincipalDesk& desk, std::string seed)
+            : store(std::move(contents)),
+              ids(std::move(seed)),
+              runner({store, desk.clock, ids, mirror, observer}),
+              engine(runner),
+              workers(desk.worker_bounds_),
+              service(
+                  {.runner = runner,
+                   .submit = engine.submit_turn(),
+                   .directory = desk.directory,
+                   .workers = workers,
+                   .clock = desk.clock,
+                   .ids = ids,
+                   .operator_token_hash = sha256_hex(kOperatorToken),
+                   .password_cost = kCheap}) {}
+
+        MemoryLedgerStore store;
+        FakeIdSource ids;
+        NullHeadMirror mirror;
+        NullTurnObserver observer;
+        TurnRunner runner;
+        InlineEngine engine;
+        WorkerPool workers;
+        PrincipalService service;
+    };
+
+    void build(MemoryLedgerContents contents) {
+        parts_ = std::make_unique<Running>(
+            std::move(contents), *this, "start " + std::to_string(++starts_));
+        CHECK(parts_->service.open().has_value());
+        CHECK(parts_->runner.open().has_value());
+    }
+
+    const WorkerPool::Bounds worker_bounds_;
+    int starts_ = 0;
+    std::unique_ptr<Running> parts_;
+};
+
+}  // namespace interlock
