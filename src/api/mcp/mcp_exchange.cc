@@ -23,7 +23,7 @@ void McpExchange::log(McpLogLevel level, Json data) {
 
 void McpExchange::ask_client(std::string method, Json params, McpSession::OnAnswer on_answer) {
     const std::optional<std::int64_t> id =
-        start_.session->open_question(start_.request_id, on_answer);
+        start_.session->open_question(start_.request_id, start_.outlet, on_answer);
     if (!id) {
         on_answer(rpc_fail(kRpcServerError, "Too many questions to the client are open."));
         return;
@@ -32,8 +32,8 @@ void McpExchange::ask_client(std::string method, Json params, McpSession::OnAnsw
 }
 
 void McpExchange::answer(RpcOutcome outcome) {
-    if (const McpOutletPtr outlet = start_.session->finish(start_.request_id)) {
-        outlet->finish(encode(RpcResponse{start_.request_id, std::move(outcome)}));
+    if (start_.session->finish(start_.request_id, start_.outlet)) {
+        start_.outlet->finish(encode(RpcResponse{start_.request_id, std::move(outcome)}));
     }
 }
 

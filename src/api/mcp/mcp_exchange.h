@@ -29,7 +29,7 @@ public:
 
     const Principal& principal() const { return start_.principal; }
     const McpSession& session() const { return *start_.session; }
-    bool is_over() const { return !start_.session->is_running(start_.request_id); }
+    bool is_over() const { return !start_.session->is_running(start_.request_id, start_.outlet); }
 
     // Nothing unless the client gave a token. `done` must grow from call to call.
     void progress(std::int64_t done, std::int64_t total);

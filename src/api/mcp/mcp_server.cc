@@ -292,7 +292,7 @@ void McpServer::handle(McpSession& session, const RpcNotification& notification)
     }
     // Ends the client's wait, nothing more: a turn that was accepted is carried out and recorded
     // all the same. Whoever wants to know how it ended repeats the call under the same key.
-    if (const McpOutletPtr outlet = session.finish(*request_id)) {
+    if (const McpOutletPtr outlet = session.cancel(*request_id)) {
         outlet->finish(std::nullopt);
     }
 }

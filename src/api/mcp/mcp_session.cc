@@ -37,9 +37,14 @@ McpSession::Begin McpSession::begin(const Json& request_id, McpOutletPtr outlet)
     return is_new ? Begin::begun : Begin::id_in_use;
 }
 
-bool McpSession::is_running(const Json& request_id) const {
+bool McpSession::runs(const Json& request_id, const McpOutletPtr& outlet) const {
+    const auto found = running_.find(to_text(request_id));
+    return found != running_.end() && found->second == outlet;
+}
+
+bool McpSession::is_running(const Json& request_id, const McpOutletPtr& outlet) const {
     const std::lock_guard lock(mutex_);
-    return running_.contains(to_text(request_id));
+    return runs(request_id, outlet);
 }
 
 bool McpSession::is_busy() const {
@@ -47,28 +52,35 @@ bool McpSession::is_busy() const {
     return !running_.empty();
 }
 
-McpOutletPtr McpSession::finish(const Json& request_id) {
-    const std::string key = to_text(request_id);
-    std::map<std::int64_t, Question> dropped;  // Released after the lock: callbacks own things.
+McpOutletPtr McpSession::take(const Json& request_id, const McpOutlet* outlet) {
+    Questions dropped;  // Released after the lock: callbacks own things.
     const std::lock_guard lock(mutex_);
-    const auto found = running_.find(key);
-    if (found == running_.end()) {
+    const auto found = running_.find(to_text(request_id));
+    if (found == running_.end() || (outlet != nullptr && found->second.get() != outlet)) {
         return nullptr;
     }
-    McpOutletPtr outlet = std::move(found->second);
+    McpOutletPtr taken = std::move(found->second);
     running_.erase(found);
     for (auto question = questions_.begin(); question != questions_.end();) {
         const auto next = std::next(question);
-        if (question->second.request_key == key) {
+        if (question->second.outlet == taken) {
             dropped.insert(questions_.extract(question));
         }
         question = next;
     }
-    return outlet;
+    return taken;
+}
+
+bool McpSession::finish(const Json& request_id, const McpOutletPtr& outlet) {
+    return take(request_id, outlet.get()) != nullptr;
+}
+
+McpOutletPtr McpSession::cancel(const Json& request_id) {
+    return take(request_id, nullptr);
 }
 
 std::vector<McpOutletPtr> McpSession::finish_all() {
-    std::map<std::int64_t, Question> dropped;
+    Questions dropped;
     std::vector<McpOutletPtr> outlets;
     const std::lock_guard lock(mutex_);
     for (auto& [key, outlet] : running_) {
@@ -79,14 +91,14 @@ std::vector<McpOutletPtr> McpSession::finish_all() {
     return outlets;
 }
 
-std::optional<std::int64_t> McpSession::open_question(const Json& request_id, OnAnswer on_answer) {
+std::optional<std::int64_t> McpSession::open_question(
+    const Json& request_id, const McpOutletPtr& outlet, OnAnswer on_answer) {
     const std::lock_guard lock(mutex_);
-    std::string key = to_text(request_id);
-    if (!running_.contains(key) || questions_.size() >= kMcpQuestionsMax) {
+    if (!runs(request_id, outlet) || questions_.size() >= kMcpQuestionsMax) {
         return std::nullopt;
     }
     const std::int64_t id = ++last_question_;
-    questions_.emplace(id, Question{std::move(key), std::move(on_answer)});
+    questions_.emplace(id, Question{outlet, std::move(on_answer)});
     return id;
 }
 

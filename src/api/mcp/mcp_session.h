@@ -43,18 +43,21 @@ public:
 
     enum class Begin { begun, id_in_use, too_many };
     Begin begin(const Json& request_id, McpOutletPtr outlet);
-    bool is_running(const Json& request_id) const;
+    // An id may be used again once its request is over, so a request is known by id and outlet.
+    bool is_running(const Json& request_id, const McpOutletPtr& outlet) const;
     bool is_busy() const;  // Runs any request.
-    // Takes the request out of the running ones. The outlet comes back exactly once, to whoever is
-    // first: the answer, the cancellation or the end of the session.
-    McpOutletPtr finish(const Json& request_id);
+    // Each takes the request out of the running ones, and only the first succeeds: the answer, the
+    // cancellation or the end of the session.
+    bool finish(const Json& request_id, const McpOutletPtr& outlet);
+    McpOutletPtr cancel(const Json& request_id);
     // Ends every running request; the caller finishes the outlets.
     std::vector<McpOutletPtr> finish_all();
 
     using OnAnswer = std::function<void(RpcOutcome)>;
     // The id of a new question to the client, asked on behalf of a running request; nothing when
     // that request is over or too many questions are open.
-    std::optional<std::int64_t> open_question(const Json& request_id, OnAnswer on_answer);
+    std::optional<std::int64_t> open_question(
+        const Json& request_id, const McpOutletPtr& outlet, OnAnswer on_answer);
     // Calls whoever asked. An answer to no open question is ignored.
     void settle_question(const RpcResponse& response);
 
@@ -68,14 +71,18 @@ public:
 
 private:
     struct Question {
-        std::string request_key;
+        McpOutletPtr outlet;  // Of the request that asks.
         OnAnswer on_answer;
     };
+    using Questions = std::map<std::int64_t, Question>;
+
+    McpOutletPtr take(const Json& request_id, const McpOutlet* outlet);
+    bool runs(const Json& request_id, const McpOutletPtr& outlet) const;
 
     const Terms terms_;
     mutable std::mutex mutex_;                     // Guards all below.
     std::map<std::string, McpOutletPtr> running_;  // By the JSON text of the request's id.
-    std::map<std::int64_t, Question> questions_;
+    Questions questions_;
     std::int64_t last_question_ = 0;
     std::set<std::string> subscriptions_;
     McpLogLevel log_level_ = McpLogLevel::info;
