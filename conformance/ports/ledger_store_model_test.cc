@@ -15,7 +15,15 @@ namespace interlock {
 
 namespace {
 
-using namespace ledger_store_suite;
+using ledger_store_suite::answer;
+using ledger_store_suite::answer_key;
+using ledger_store_suite::effect;
+using ledger_store_suite::entry;
+using ledger_store_suite::kAlice;
+using ledger_store_suite::kBob;
+using ledger_store_suite::kNoon;
+using ledger_store_suite::timer;
+using ledger_store_suite::value_of;
 
 // Few names, so that random writes meet.
 std::string pick(const std::string& prefix, std::uint32_t dice) {
