@@ -17,6 +17,7 @@ namespace interlock {
 namespace {
 
 constexpr std::size_t kAnswerBytesMax = 2048;
+constexpr std::chrono::milliseconds kProgressPeriod{100};
 
 struct Range {
     char32_t first;
@@ -295,13 +296,20 @@ Result<SecretString> read_secret_from_stdin() {
 ProgressLine::ProgressLine(bool quiet) : active_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {
+    clear();
+}
+
+void ProgressLine::clear() {
     if (written_) {
         std::cerr << "\r\x1b[K" << std::flush;
+        written_ = false;
     }
 }
 
 void ProgressLine::show(const std::string& text) {
-    if (active_) {
+    const auto now = std::chrono::steady_clock::now();
+    if (active_ && now - shown_at_ >= kProgressPeriod) {
+        shown_at_ = now;
         std::cerr << "\r\x1b[K" << print_safe(text) << std::flush;
         written_ = true;
     }

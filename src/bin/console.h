@@ -6,7 +6,7 @@
 // that a human is about to approve.
 #pragma once
 
-#include <cstdint>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,10 +54,12 @@ public:
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void show(const std::string& text);
+    void clear();
 
 private:
     bool active_;
     bool written_ = false;
+    std::chrono::steady_clock::time_point shown_at_{};
 };
 
 }  // namespace interlock

@@ -12,7 +12,7 @@
 namespace interlock {
 namespace {
 
-constexpr int kTenantPagesMax = 1000;
+constexpr int kTenantPagesMax = 100;  // Of a thousand each: more than a server may hold.
 
 // A word for the body of an answer that is not the JSON we speak, such as another server's.
 Json foreign_error(int status) {
@@ -94,25 +94,40 @@ Result<ServerAnswer> ServerClient::remove(const std::string& target) {
     return send(std::move(request));
 }
 
-Result<std::vector<TenantId>> list_tenants(ServerClient& server) {
-    std::vector<TenantId> tenants;
+Result<ServerAnswer> fetch_tenants(ServerClient& server) {
+    Json tenants = Json::array();
     std::string after;
-    for (int page = 0; page < kTenantPagesMax; ++page) {
+    for (int pages = 0; pages < kTenantPagesMax; ++pages) {
         TRY_ASSIGN(
-            const ServerAnswer answer,
-            server.get("/tenants" + (after.empty() ? "" : "?after=" + percent_encode(after))));
-        const Json* list = answer.body.find("tenants");
-        if (!answer.ok() || list == nullptr || !list->is_array()) {
-            return fail(errors::internal, "The server does not list its tenants.");
+            ServerAnswer page,
+            server.get(
+                "/tenants?limit=1000" + (after.empty() ? "" : "&after=" + percent_encode(after))));
+        const Json* list = page.body.find("tenants");
+        if (!page.ok() || list == nullptr || !list->is_array()) {
+            return page;
         }
         for (const Json& tenant : list->items()) {
-            tenants.push_back(TenantId::trusted(text_at(tenant, "tenant_id")));
+            tenants.push(tenant);
         }
-        const Json* next = answer.body.find("next_after");
+        const Json* next = page.body.find("next_after");
         if (next == nullptr || !next->is_string()) {
-            return tenants;
+            break;
         }
         after = next->as_string();
+    }
+    return ServerAnswer{200, Json::object({{"tenants", std::move(tenants)}})};
+}
+
+Result<std::vector<TenantId>> list_tenants(ServerClient& server) {
+    TRY_ASSIGN(const ServerAnswer answer, fetch_tenants(server));
+    const Json* list = answer.body.find("tenants");
+    if (!answer.ok() || list == nullptr || !list->is_array()) {
+        return fail(
+            errors::internal, "The server does not list its tenants: " + answer.error_code() + ".");
+    }
+    std::vector<TenantId> tenants;
+    for (const Json& tenant : list->items()) {
+        tenants.push_back(TenantId::trusted(text_at(tenant, "tenant_id")));
     }
     return tenants;
 }

@@ -54,6 +54,8 @@ private:
     SecretString token_;
 };
 
+// All pages of tenants as one answer: {"tenants": […]}.
+Result<ServerAnswer> fetch_tenants(ServerClient& server);
 // Every tenant of the server, in order; `_system` is not among them.
 Result<std::vector<TenantId>> list_tenants(ServerClient& server);
 

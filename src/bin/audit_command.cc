@@ -1,0 +1,288 @@
+#include "bin/audit_command.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "adapters/system/data_folder.h"
+#include "adapters/system/system_clock.h"
+#include "base/bytes.h"
+#include "base/errors.h"
+#include "base/text.h"
+#include "bin/audit_view.h"
+#include "bin/console.h"
+#include "bin/ledger_folder.h"
+#include "bin/server_client.h"
+#include "services/ledger_export.h"
+
+namespace interlock {
+namespace {
+
+struct Options {
+    std::string tenant;
+    bool all = false;
+    std::int64_t count = 20;
+    bool follow = false;
+    std::string record;
+    std::string output;
+    std::string file;
+    std::string public_key;
+};
+
+// The store of the chosen folder and the chain meant; what is wrong has been printed.
+struct Opened {
+    std::string data_folder;
+    std::unique_ptr<SqliteLedgerStore> store;
+    TenantId tenant_id;
+};
+
+std::expected<Opened, ExitCode> open_chain(const GlobalOptions& global, const Options& options) {
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return std::unexpected(folder.error());
+    }
+    auto store = open_ledger(*folder, LedgerView::live);
+    if (!store) {
+        return std::unexpected(report_failure(global, store.error()));
+    }
+    const auto tenant_id = choose_chain(**store, options.tenant);
+    if (!tenant_id) {
+        return std::unexpected(report_failure(global, tenant_id.error()));
+    }
+    return Opened{*folder, *std::move(store), *tenant_id};
+}
+
+ExitCode run_tail(const GlobalOptions& global, const Options& options) {
+    auto opened = open_chain(global, options);
+    if (!opened) {
+        return opened.error();
+    }
+    const TailOptions tail{
+        .data_folder = opened->data_folder,
+        .tenant_id = opened->tenant_id,
+        .count = options.count,
+        .follow = options.follow,
+        .json = global.json,
+    };
+    const auto done = print_tail(*opened->store, tail, std::cout);
+    return done ? ExitCode::ok : report_failure(global, done.error());
+}
+
+ExitCode run_show(const GlobalOptions& global, const Options& options) {
+    auto opened = open_chain(global, options);
+    if (!opened) {
+        return opened.error();
+    }
+    const auto record = find_record(*opened->store, opened->tenant_id, options.record);
+    if (!record) {
+        return report_failure(global, record.error());
+    }
+    global.json ? print_json(encode(*record)) : void(std::cout << describe_record(*record));
+    return ExitCode::ok;
+}
+
+ExitCode report_export(
+    const GlobalOptions& global, const Options& options, const ChainReport& chain) {
+    // The export itself may be on standard output, so the report is on the other one.
+    if (chain.fault) {
+        report(
+            global,
+            fail(
+                errors::corrupt_data,
+                "The chain is broken at record " + std::to_string(chain.fault->seq) + " (" +
+                    std::string(chain.fault->reason) + "); an export of it would vouch for it.",
+                "Run `interlock audit verify`, keep a copy of the data folder, and look into it.")
+                .error());
+        return ExitCode::refused;
+    }
+    if (options.output.empty() || options.output == "-") {
+        return ExitCode::ok;
+    }
+    global.json
+        ? print_json(encode(chain))
+        : void(
+              std::cout << "Exported " << chain.records << " records and " << chain.checkpoints
+                        << " checkpoints to " << print_safe(options.output) << ", head "
+                        << chain.head.seq << ":" << chain.head.hash.substr(0, 16) << ".\n");
+    return ExitCode::ok;
+}
+
+// Writes beside the target and puts it there when whole, so that no half export bears its name.
+Result<ChainReport> export_to_file(
+    const ExportSources& sources, const TenantId& tenant_id, const std::string& path) {
+    const std::string beside = path + ".partial";
+    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+    if (!out) {
+        return fail(
+            errors::io_failed, "cannot write " + beside, "Choose another place with --output.");
+    }
+    auto chain = write_export(sources, tenant_id, out);
+    out.close();
+    std::error_code problem;
+    if (!chain || chain->fault || !out) {
+        std::filesystem::remove(beside, problem);
+        if (chain && !chain->fault) {
+            return fail(errors::io_failed, "cannot write all of " + beside);
+        }
+        return chain;
+    }
+    std::filesystem::rename(beside, path, problem);
+    if (problem) {
+        return fail(errors::io_failed, "cannot write " + path + ": " + problem.message());
+    }
+    return chain;
+}
+
+ExitCode run_export(const GlobalOptions& global, const Options& options) {
+    auto opened = open_chain(global, options);
+    if (!opened) {
+        return opened.error();
+    }
+    const auto mirror = read_head_files(opened->data_folder);
+    const auto key = read_ledger_key(opened->data_folder);
+    if (!mirror || !key) {
+        return report_failure(global, mirror ? key.error() : mirror.error());
+    }
+    const auto mirrored = mirror->find(opened->tenant_id);
+    const bool to_file = !options.output.empty() && options.output != "-";
+    ProgressLine progress(!to_file || global.json);
+    const ExportSources sources{
+        .store = *opened->store,
+        .mirror_head = mirrored == mirror->end() ? nullptr : &mirrored->second,
+        .key = *key,
+        .created_at = SystemClock().now(),
+        .on_progress =
+            [&](std::int64_t seq) {
+                progress.show("exporting " + opened->tenant_id.text() + " " + std::to_string(seq));
+            },
+    };
+    const auto chain = to_file ? export_to_file(sources, opened->tenant_id, options.output)
+                               : write_export(sources, opened->tenant_id, std::cout);
+    return chain ? report_export(global, options, *chain) : report_failure(global, chain.error());
+}
+
+ExitCode verify_file(const GlobalOptions& global, const Options& options) {
+    ExportCheck check;
+    if (!options.public_key.empty()) {
+        auto key = parse_public_key(options.public_key);
+        if (!key) {
+            return report_failure(global, key.error());
+        }
+        check.public_key = *std::move(key);
+    }
+    std::ifstream in(options.file, std::ios::binary);
+    if (!in) {
+        return report_failure(
+            global, fail(errors::io_failed, "cannot read " + options.file).error());
+    }
+    ProgressLine progress(global.json);
+    check.on_progress = [&](std::int64_t seq) {
+        progress.show("verifying record " + std::to_string(seq));
+    };
+    const auto report = verify_export(in, check);
+    progress.clear();
+    if (!report) {
+        return report_failure(global, report.error());
+    }
+    global.json ? print_json(encode(*report)) : void(std::cout << describe_export(*report));
+    return report->ok() ? ExitCode::ok : ExitCode::refused;
+}
+
+ExitCode run_verify(const GlobalOptions& global, const Options& options) {
+    if (!options.file.empty()) {
+        return verify_file(global, options);
+    }
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return folder.error();
+    }
+    FolderCheck check;
+    check.data_folder = *folder;
+    if (!options.tenant.empty()) {
+        check.tenants.push_back(TenantId::trusted(options.tenant));
+    }
+    if (!options.public_key.empty()) {
+        auto key = parse_public_key(options.public_key);
+        if (!key) {
+            return report_failure(global, key.error());
+        }
+        check.public_key = *std::move(key);
+    }
+    ProgressLine progress(global.json);
+    check.on_progress = [&](const TenantId& tenant_id, std::int64_t seq) {
+        progress.show("verifying " + tenant_id.text() + " " + std::to_string(seq));
+    };
+    const auto report = verify_folder(check);
+    progress.clear();
+    if (!report) {
+        return report_failure(global, report.error());
+    }
+    global.json ? print_json(encode(*report)) : void(std::cout << describe(*report));
+    return report->ok() ? ExitCode::ok : ExitCode::refused;
+}
+
+using Run = ExitCode (*)(const GlobalOptions&, const Options&);
+
+void on_chosen(
+    CLI::App& command, CommandLine& line, const std::shared_ptr<Options>& options, Run run) {
+    command.callback([&line, options, run] {
+        line.run = [&line, options, run] { return run(line.global, *options); };
+    });
+}
+
+CLI::Option* add_tenant_option(CLI::App& command, Options& options) {
+    return command
+        .add_option(
+            "--tenant",
+            options.tenant,
+            "Whose chain (_system: the host's); may be left out when there is one tenant.")
+        ->type_name("TENANT");
+}
+
+}  // namespace
+
+void add_audit_command(CommandLine& line) {
+    CLI::App* audit = line.app.add_subcommand(
+        "audit", "Read, export and verify the ledger; works with or without a running server.");
+    audit->require_subcommand(1);
+    const auto options = std::make_shared<Options>();
+
+    CLI::App* tail = audit->add_subcommand("tail", "Print the newest records.");
+    add_tenant_option(*tail, *options);
+    tail->add_option("-n,--count", options->count, "How many.")
+        ->check(CLI::Range(std::int64_t{0}, kTailMax))
+        ->type_name("COUNT");
+    tail->add_flag("-f,--follow", options->follow, "Go on printing as records are made.");
+    on_chosen(*tail, line, options, run_tail);
+
+    CLI::App* show = audit->add_subcommand("show", "Print one record.");
+    add_tenant_option(*show, *options);
+    show->add_option("record", options->record, "A sequence number, or an audit_ref (SEQ:HASH).")
+        ->required()
+        ->type_name("SEQ");
+    on_chosen(*show, line, options, run_show);
+
+    CLI::App* exporting = audit->add_subcommand(
+        "export", "Write a tenant's whole chain with a signed head, for keeping elsewhere.");
+    add_tenant_option(*exporting, *options);
+    exporting->add_option("-o,--output", options->output, "The file; standard output otherwise.")
+        ->type_name("FILE");
+    on_chosen(*exporting, line, options, run_export);
+
+    CLI::App* verify = audit->add_subcommand(
+        "verify", "Check the chains of the data folder from the beginning, or an export.");
+    CLI::Option* tenant = add_tenant_option(*verify, *options);
+    verify->add_flag("--all", options->all, "Every chain (the default).")->excludes(tenant);
+    verify->add_option("file", options->file, "An export; needs no data folder.")
+        ->excludes(tenant)
+        ->type_name("FILE");
+    verify
+        ->add_option(
+            "--public-key",
+            options->public_key,
+            "Whose signatures to accept: 64 hex digits or a file (ledger.pub).")
+        ->type_name("KEY");
+    on_chosen(*verify, line, options, run_verify);
+}
+
+}  // namespace interlock

@@ -1,0 +1,207 @@
+#include "bin/ledger_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "adapters/system/data_folder.h"
+#include "adapters/system/file_head_mirror.h"
+#include "base/bytes.h"
+#include "base/errors.h"
+#include "base/text.h"
+#include "bin/console.h"
+#include "bin/data_path.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::size_t kKeyFileBytesMax = 4096;
+constexpr std::size_t kPublicKeyBytes = 32;
+
+// With a database that cannot even be opened, the head files still say which chains are lost.
+std::vector<ChainReport> lost_chains(
+    const std::map<TenantId, LedgerHead>& mirror, const Error& error) {
+    std::vector<ChainReport> chains;
+    for (const auto& [tenant_id, head] : mirror) {
+        ChainReport report;
+        report.tenant_id = tenant_id;
+        report.fault = ChainFault{1, "unreadable_record", error.message};
+        chains.push_back(std::move(report));
+    }
+    return chains;
+}
+
+void warn_about_missing_heads(const std::map<TenantId, LedgerHead>& mirror, FolderReport& report) {
+    for (const ChainReport& chain : report.chains) {
+        if (!mirror.contains(chain.tenant_id) && !chain.fault) {
+            report.warnings.push_back(
+                "There is no head file of " + chain.tenant_id.text() +
+                ": only the database itself says that its chain is complete.");
+        }
+    }
+}
+
+Result<FolderReport> verify_once(const FolderCheck& check) {
+    // In this order: the head files never lead, so a snapshot taken later has at least their seq.
+    TRY_ASSIGN(const auto mirror, read_head_files(check.data_folder));
+    std::string public_key = check.public_key;
+    if (public_key.empty()) {
+        TRY_ASSIGN(public_key, read_ledger_public_key(check.data_folder));
+    }
+    FolderReport report;
+    const auto store = open_ledger(check.data_folder, LedgerView::snapshot);
+    if (!store) {
+        if (store.error() != errors::corrupt_data) {
+            return std::unexpected(store.error());
+        }
+        report.damage = store.error().message;
+        report.chains = lost_chains(mirror, store.error());
+        return report;
+    }
+    auto chains = check_ledger(
+        {.store = **store,
+         .mirror = mirror,
+         .public_key = public_key,
+         .tenants = check.tenants,
+         .from_last_checkpoint = check.from_last_checkpoint,
+         .on_progress = check.on_progress});
+    if (chains) {
+        report.chains = *std::move(chains);
+    } else if (chains.error() == errors::corrupt_data) {
+        report.damage = chains.error().message;
+    } else {
+        return std::unexpected(chains.error());
+    }
+    if (check.check_database && report.damage.empty()) {
+        if (const auto sound = (*store)->check_integrity(); !sound) {
+            report.damage = sound.error().message;
+        }
+    }
+    warn_about_missing_heads(mirror, report);
+    return report;
+}
+
+std::string verdict_of(const ChainReport& chain) {
+    if (chain.fault) {
+        return "at record " + std::to_string(chain.fault->seq) + ": " +
+               std::string(chain.fault->reason) + " (" + chain.fault->detail + ")";
+    }
+    std::string text = std::to_string(chain.records) + " records";
+    if (chain.first_seq > 1) {
+        text += " since checkpoint " + std::to_string(chain.first_seq - 1);
+    }
+    return text + ", " + std::to_string(chain.checkpoints) + " checkpoints, head " +
+           std::to_string(chain.head.seq) + ":" + chain.head.hash.substr(0, 16);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SqliteLedgerStore>> open_ledger(
+    const std::string& data_folder, LedgerView view) {
+    const std::string path = database_path(data_folder);
+    std::error_code problem;
+    if (!std::filesystem::exists(path, problem)) {
+        return fail(
+            errors::not_found,
+            "There is no ledger in " + data_folder + ".",
+            "Name the data folder of a server with --data.");
+    }
+    return SqliteLedgerStore::open(
+        {.path = path, .read_only = true, .snapshot = view == LedgerView::snapshot});
+}
+
+Result<std::map<TenantId, LedgerHead>> read_head_files(const std::string& data_folder) {
+    const std::string folder = heads_folder(data_folder);
+    std::error_code problem;
+    if (!std::filesystem::is_directory(folder, problem)) {
+        return std::map<TenantId, LedgerHead>();
+    }
+    TRY_ASSIGN(FileHeadMirror mirror, FileHeadMirror::open(folder));
+    return mirror.load();
+}
+
+Result<std::string> parse_public_key(const std::string& text) {
+    const auto bytes = read_small_file(text, kKeyFileBytesMax);
+    auto key = from_hex(trim(bytes ? *bytes : text));
+    if (!key || key->size() != kPublicKeyBytes) {
+        return fail(
+            errors::invalid_request,
+            "The public key is neither 64 hex digits nor a file that holds them.",
+            "Give the server's ledger.pub.");
+    }
+    return key;
+}
+
+bool FolderReport::ok() const {
+    return damage.empty() && first_broken() == nullptr;
+}
+
+const ChainReport* FolderReport::first_broken() const {
+    const auto broken = std::find_if(chains.begin(), chains.end(), [](const ChainReport& chain) {
+        return chain.fault || !chain.complete;
+    });
+    return broken == chains.end() ? nullptr : &*broken;
+}
+
+std::int64_t FolderReport::records() const {
+    std::int64_t sum = 0;
+    for (const ChainReport& chain : chains) {
+        sum += chain.records;
+    }
+    return sum;
+}
+
+Json encode(const FolderReport& report) {
+    Json chains = Json::array();
+    for (const ChainReport& chain : report.chains) {
+        chains.push(encode(chain));
+    }
+    Json warnings = Json::array();
+    for (const std::string& warning : report.warnings) {
+        warnings.push(warning);
+    }
+    const ChainReport* broken = report.first_broken();
+    const bool has_seq = broken != nullptr && broken->fault;
+    return Json::object({
+        {"ok", report.ok()},
+        {"records", report.records()},
+        {"first_bad_tenant", broken == nullptr ? Json() : Json(broken->tenant_id.text())},
+        {"first_bad_seq", has_seq ? Json(broken->fault->seq) : Json()},
+        {"problem", has_seq ? Json(broken->fault->reason) : Json()},
+        {"database_damage", report.damage.empty() ? Json() : Json(report.damage)},
+        {"chains", std::move(chains)},
+        {"warnings", std::move(warnings)},
+    });
+}
+
+std::string describe(const FolderReport& report) {
+    std::vector<std::vector<std::string>> rows;
+    for (const ChainReport& chain : report.chains) {
+        const bool good = !chain.fault && chain.complete;
+        rows.push_back({chain.tenant_id.text(), good ? "OK" : "BROKEN", verdict_of(chain)});
+    }
+    if (!report.damage.empty()) {
+        rows.push_back({"(database)", "BROKEN", report.damage});
+    }
+    std::string text = rows.empty() ? "" : render_table({"CHAIN", "STATE", ""}, rows);
+    for (const std::string& warning : report.warnings) {
+        text += "Note: " + print_safe(warning) + "\n";
+    }
+    if (report.ok()) {
+        return text + "OK: " + std::to_string(report.chains.size()) + " chains, " +
+               std::to_string(report.records()) + " records.\n";
+    }
+    const ChainReport* broken = report.first_broken();
+    if (broken == nullptr || !broken->fault) {
+        return text + "BROKEN.\n";
+    }
+    return text + "BROKEN: " + print_safe(broken->tenant_id.text()) +
+           " cannot be trusted from record " + std::to_string(broken->fault->seq) + " on.\n";
+}
+
+Result<FolderReport> verify_folder(const FolderCheck& check) {
+    auto first = verify_once(check);
+    const bool alarm = first ? !first->ok() : first.error() == errors::corrupt_data;
+    return alarm ? verify_once(check) : first;
+}
+
+}  // namespace interlock

@@ -1,0 +1,55 @@
+// The ledger of a data folder, read beside a running server or without one: the database read-only,
+// the head files, the public key. Creates and changes nothing.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/sqlite/sqlite_ledger_store.h"
+#include "base/json.h"
+#include "services/ledger_check.h"
+
+namespace interlock {
+
+enum class LedgerView {
+    live,      // Each read shows the newest.
+    snapshot,  // All reads show one moment.
+};
+Result<std::unique_ptr<SqliteLedgerStore>> open_ledger(
+    const std::string& data_folder, LedgerView view);
+
+// Empty when the folder of head files is missing.
+Result<std::map<TenantId, LedgerHead>> read_head_files(const std::string& data_folder);
+
+// A public key as people give it: 64 hex digits, or the name of a file that holds them. Raw bytes.
+Result<std::string> parse_public_key(const std::string& text);
+
+// What verifying a whole data folder came to.
+struct FolderReport {
+    std::vector<ChainReport> chains;
+    std::string damage;  // Of the database as a whole; "" when it is sound.
+    std::vector<std::string> warnings;
+
+    bool ok() const;
+    const ChainReport* first_broken() const;
+    std::int64_t records() const;
+};
+Json encode(const FolderReport& report);
+std::string describe(const FolderReport& report);
+
+struct FolderCheck {
+    std::string data_folder;
+    std::vector<TenantId> tenants;  // Empty: all.
+    std::string public_key;         // Raw; empty: the one in the folder.
+    bool from_last_checkpoint = false;
+    bool check_database = true;  // Its structure, too, not only the chains in it.
+    std::function<void(const TenantId& tenant_id, std::int64_t seq)> on_progress = {};
+};
+// Looks twice before it calls anything broken: head files are small and written without locks, so a
+// torn read of one must not raise an alarm.
+Result<FolderReport> verify_folder(const FolderCheck& check);
+
+}  // namespace interlock
