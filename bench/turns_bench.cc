@@ -8,6 +8,7 @@
 
 #include "adapters/sqlite/raw_turn_writer.h"
 #include "bench/disk_sync.h"
+#include "bench/http_turns.h"
 #include "bench/scratch_folder.h"
 #include "bench/turn_load.h"
 
@@ -39,12 +40,20 @@ struct Rounds {
     std::vector<double> mean_batch;
     std::vector<double> engine_share;
     std::vector<double> commit_share;
+    std::vector<double> server_share;
     std::vector<double> machine_share;
+    std::vector<double> bare_per_s;
     std::vector<std::int64_t> p50_us;
     std::vector<std::int64_t> p99_us;
     std::vector<std::int64_t> max_us;
     std::vector<std::int64_t> sync_p50_us;
-    std::vector<std::int64_t> commit_bytes;
+    std::int64_t commit_bytes = 0;
+
+    void add(const LatencySummary& latency) {
+        p50_us.push_back(latency.p50_us);
+        p99_us.push_back(latency.p99_us);
+        max_us.push_back(latency.max_us);
+    }
 
     void fill(TurnsRow& row) const {
         row.rounds = std::ssize(turns_per_s);
@@ -55,20 +64,21 @@ struct Rounds {
         row.engine_cpu_share = median_of(engine_share);
         row.commit_share = median_of(commit_share);
         row.machine_cpu_share = median_of(machine_share);
-        row.server_cpu_share = row.machine_cpu_share;
+        row.server_cpu_share = median_of(server_share);
+        row.bare_http_per_s = median_of(bare_per_s);
         row.p50_us = median_of(p50_us);
         row.p99_us = median_of(p99_us);
         row.max_us = *std::max_element(max_us.begin(), max_us.end());
         row.fdatasync_p50_us = median_of(sync_p50_us);
-        row.commit_bytes = median_of(commit_bytes);
+        row.commit_bytes = commit_bytes;
     }
 };
 
-class InprocessBench {
+class TurnsBench {
 public:
-    explicit InprocessBench(const TurnsBenchOptions& options) : options_(options) {}
+    explicit TurnsBench(const TurnsBenchOptions& options) : options_(options) {}
 
-    Result<TurnsRow> run(std::int64_t callers) {
+    Result<TurnsRow> run_inprocess(std::int64_t callers) {
         TRY_ASSIGN(const std::vector<TurnCommit> recorded, record(callers));
         Rounds rounds;
         for (int round = 0; round < options_.rounds; ++round) {
@@ -76,10 +86,22 @@ public:
             TRY(run_raw(recorded, batch, rounds));
             TRY(run_sync(rounds));
         }
-        TurnsRow row;
-        row.transport = "inprocess";
-        row.callers = callers;
-        row.turns = std::ssize(recorded);
+        TurnsRow row{.transport = "inprocess", .callers = callers, .turns = std::ssize(recorded)};
+        rounds.fill(row);
+        return row;
+    }
+
+    Result<TurnsRow> run_http(std::int64_t callers) {
+        TRY_ASSIGN(const std::vector<TurnCommit> recorded, record(callers));
+        Rounds rounds;
+        for (int round = 0; round < options_.rounds; ++round) {
+            TRY_ASSIGN(
+                const HttpTurnsReport report, run_server(callers, std::ssize(recorded), rounds));
+            TRY(run_raw(recorded, report.mean_batch, rounds));
+            TRY(run_bare(callers, std::ssize(recorded), report.answer_bytes, rounds));
+            TRY(run_sync(rounds));
+        }
+        TurnsRow row{.transport = "http", .callers = callers, .turns = std::ssize(recorded)};
         rounds.fill(row);
         return row;
     }
@@ -88,6 +110,9 @@ private:
     std::chrono::milliseconds duration() const {
         return std::chrono::milliseconds(static_cast<std::int64_t>(options_.seconds * 1000));
     }
+
+    // The number of turns is what ends a run; this is only in case something hangs.
+    std::chrono::milliseconds duration_max() const { return duration() * 20; }
 
     Result<std::vector<TurnCommit>> record(std::int64_t callers) {
         TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options_.folder));
@@ -100,6 +125,9 @@ private:
              .turns_max = static_cast<std::int64_t>(kRecordedTurnsMax),
              .duration = duration()});
         bench->stop();
+        const EngineCounts& counts = bench->counts();
+        commit_bytes_ =
+            counts.wal_pages * kWalFrameBytes / std::max<std::int64_t>(1, counts.commits);
         return bench->take_recorded();
     }
 
@@ -109,29 +137,65 @@ private:
         TRY_ASSIGN(const auto bench, BenchPlane::open({.folder = folder.file("data")}));
         bench->start();
         const Duration cpu = cpu_of_this_process();
-        // The number of turns is what ends it: baselines write exactly as many.
         const TurnLoadReport report = run_turn_load(
             *bench,
             {.callers = static_cast<std::size_t>(callers),
              .turns_max = turns,
-             .duration = duration() * 20});
+             .duration = duration_max()});
         bench->stop();
         const double elapsed = seconds_of(report.elapsed);
         const Duration used{cpu_of_this_process().microseconds - cpu.microseconds};
         const EngineCounts& counts = bench->counts();
         const double commits = static_cast<double>(std::max<std::int64_t>(1, counts.commits));
-        const double batch = static_cast<double>(counts.turns) / commits;
         rounds.turns_per_s.push_back(static_cast<double>(report.turns) / elapsed);
-        rounds.mean_batch.push_back(batch);
+        rounds.mean_batch.push_back(static_cast<double>(counts.turns) / commits);
         rounds.engine_share.push_back(seconds_of(counts.cpu) / elapsed);
         rounds.commit_share.push_back(seconds_of(counts.in_commit) / elapsed);
-        rounds.machine_share.push_back(seconds_of(used) / elapsed / cores());
-        rounds.p50_us.push_back(report.latency.p50_us);
-        rounds.p99_us.push_back(report.latency.p99_us);
-        rounds.max_us.push_back(report.latency.max_us);
-        rounds.commit_bytes.push_back(static_cast<std::int64_t>(
-            static_cast<double>(counts.wal_pages * kWalFrameBytes) / commits));
-        return batch;
+        rounds.server_share.push_back(seconds_of(used) / elapsed / cores());
+        rounds.machine_share.push_back(rounds.server_share.back());
+        rounds.add(report.latency);
+        return rounds.mean_batch.back();
+    }
+
+    Result<HttpTurnsReport> run_server(std::int64_t callers, std::int64_t turns, Rounds& rounds) {
+        TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options_.folder));
+        TRY_ASSIGN(
+            HttpTurnsReport report,
+            run_http_turns(
+                {.program = options_.program,
+                 .folder = folder.path(),
+                 .callers = callers,
+                 .turns = static_cast<std::uint64_t>(turns),
+                 .duration_max = duration_max()}));
+        const double elapsed = static_cast<double>(report.load.elapsed.count()) / 1e6;
+        const Duration all{report.server_cpu.microseconds + report.load_cpu.microseconds};
+        rounds.turns_per_s.push_back(report.load.requests_per_second());
+        rounds.mean_batch.push_back(report.mean_batch);
+        rounds.engine_share.push_back(seconds_of(report.engine_cpu) / elapsed);
+        rounds.commit_share.push_back(seconds_of(report.in_commit) / elapsed);
+        rounds.server_share.push_back(seconds_of(report.server_cpu) / elapsed / cores());
+        rounds.machine_share.push_back(seconds_of(all) / elapsed / cores());
+        rounds.add(
+            {.p50_us = report.load.percentile_us(0.50),
+             .p99_us = report.load.percentile_us(0.99),
+             .max_us = report.load.percentile_us(1.0)});
+        return report;
+    }
+
+    Result<void> run_bare(
+        std::int64_t callers, std::int64_t turns, std::int64_t answer_bytes, Rounds& rounds) {
+        TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options_.folder));
+        TRY_ASSIGN(
+            const LoadReport report,
+            run_bare_http(
+                {.program = options_.program,
+                 .folder = folder.path(),
+                 .callers = callers,
+                 .turns = static_cast<std::uint64_t>(turns),
+                 .duration_max = duration_max()},
+                answer_bytes));
+        rounds.bare_per_s.push_back(report.requests_per_second());
+        return {};
     }
 
     Result<void> run_raw(const std::vector<TurnCommit>& recorded, double batch, Rounds& rounds) {
@@ -154,8 +218,9 @@ private:
             const DiskSyncReport report,
             measure_disk_sync(
                 {.path = folder.file("sync"),
-                 .append_bytes = static_cast<std::size_t>(rounds.commit_bytes.back()),
+                 .append_bytes = static_cast<std::size_t>(commit_bytes_),
                  .duration = duration() / 4}));
+        rounds.commit_bytes = commit_bytes_;
         rounds.sync_per_s.push_back(report.syncs_per_s);
         rounds.sync_p50_us.push_back(report.latency.p50_us);
         return {};
@@ -163,16 +228,23 @@ private:
 
     const TurnsBenchOptions& options_;
     SystemClock clock_;
+    std::int64_t commit_bytes_ = 0;  // As recorded.
 };
 
 }  // namespace
 
 Result<void> run_turns_bench(
     const TurnsBenchOptions& options, const std::function<void(const TurnsRow&)>& on_row) {
+    TurnsBench bench(options);
     if (options.inprocess) {
-        InprocessBench bench(options);
         for (const std::int64_t callers : options.callers) {
-            TRY_ASSIGN(const TurnsRow row, bench.run(callers));
+            TRY_ASSIGN(const TurnsRow row, bench.run_inprocess(callers));
+            on_row(row);
+        }
+    }
+    if (options.http) {
+        for (const std::int64_t callers : options.callers) {
+            TRY_ASSIGN(const TurnsRow row, bench.run_http(callers));
             on_row(row);
         }
     }

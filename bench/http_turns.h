@@ -1,0 +1,40 @@
+// Durable turns over real HTTP, and the same HTTP server answering a constant: both as a child
+// process, both under the same load generator in this process.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "bench/server_process.h"
+#include "net/load_client.h"
+
+namespace interlock {
+
+struct HttpTurnsOptions {
+    std::string program;
+    std::string folder;  // Exists and is fresh.
+    std::int64_t callers = 1;
+    std::uint64_t turns = 1;
+    std::chrono::milliseconds duration_max{60'000};
+};
+
+struct HttpTurnsReport {
+    LoadReport load;
+    std::int64_t answer_bytes = 0;  // Of one body.
+    double mean_batch = 1;
+    Duration in_commit;
+    Duration engine_cpu;  // The server's busiest thread.
+    Duration server_cpu;
+    Duration load_cpu;  // This process.
+};
+Result<HttpTurnsReport> run_http_turns(const HttpTurnsOptions& options);
+
+// The same number of requests to a server that only answers `answer_bytes` bytes.
+Result<LoadReport> run_bare_http(const HttpTurnsOptions& options, std::int64_t answer_bytes);
+
+// The child of run_bare_http(): says where it listens and serves until it is told to stop.
+Result<void> serve_bare_http(std::int64_t answer_bytes);
+
+}  // namespace interlock

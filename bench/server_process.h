@@ -1,0 +1,65 @@
+// The real program as a child: `interlock serve` on a folder of its own and a free port, with the
+// operator's way in and the agents that a load needs.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "bench/measured_process.h"
+#include "net/http_client.h"
+
+namespace interlock {
+
+inline constexpr std::chrono::milliseconds kServerPatience{20'000};
+
+class ServerProcess {
+public:
+    struct Options {
+        std::string program;  // The `interlock` binary.
+        std::string folder;   // Holds the data folder, configuration and log; must exist.
+        std::string sink;     // Socket of a running sink; empty: none.
+    };
+    // Returns when the server has said that it is ready.
+    static Result<ServerProcess> start(const Options& options);
+
+    std::uint16_t port() const { return port_; }
+    pid_t pid() const { return process_.pid(); }
+    Duration start_took() const { return start_took_; }
+    std::string data_folder() const;
+    MeasuredProcess& process() { return process_; }
+
+    // Asks it to stop and waits; its exit code.
+    int stop();
+
+    HttpTarget target() const;           // Over TCP.
+    HttpTarget operator_target() const;  // Over the operator's socket.
+
+    Result<void> create_tenant(const std::string& tenant_id);
+    // Gives the access key.
+    Result<std::string> create_access_key(const std::string& tenant_id);
+    // One number of /metrics; 0 when it is not there.
+    Result<double> read_metric(const std::string& name);
+
+private:
+    ServerProcess(Options options, MeasuredProcess process)
+        : options_(std::move(options)), process_(std::move(process)) {}
+
+    Options options_;
+    MeasuredProcess process_;
+    std::uint16_t port_ = 0;
+    Duration start_took_;
+};
+
+// One call with a JSON body; an Error for anything but a 2xx.
+struct JsonCall {
+    std::string method = "POST";
+    std::string path;
+    Json body;               // Null: none.
+    std::string credential;  // Empty: none; sent as a bearer.
+};
+Result<Json> call_json(HttpClient& client, const JsonCall& call);
+
+}  // namespace interlock

@@ -1,0 +1,28 @@
+// `interlock bench start`: how long the server takes from nothing to ready on an existing data
+// folder, and how much memory it holds when idle.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "bench/latency.h"
+
+namespace interlock {
+
+struct StartBenchOptions {
+    std::string folder;  // Empty: the working directory.
+    std::string program = "/proc/self/exe";
+    int rounds = 11;
+    std::uint64_t turns = 20'000;  // What the data folder holds.
+};
+
+struct StartBenchReport {
+    LatencySummary ready;             // From fork to the ready line.
+    std::int64_t resident_bytes = 0;  // Idle, the largest of all rounds.
+    std::int64_t turns = 0;
+    int rounds = 0;
+};
+Result<StartBenchReport> run_start_bench(const StartBenchOptions& options);
+
+}  // namespace interlock
