@@ -1,0 +1,150 @@
+#include "bin/bench_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "bench/http_turns.h"
+#include "bench/turn_load.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::string_view kHowMeasured =
+    "Callers are closed-loop: one turn under way each. In process, all of them live on one driver\n"
+    "thread beside the engine thread; over HTTP the server is a child process and the load comes\n"
+    "from this one. Medians of rounds that alternate between the plane and the baselines.\n"
+    "  raw/s    bare prepared statements, same rows, same batch size, same folder\n"
+    "  http/s   the same HTTP server answering a constant of the same size\n"
+    "  ratio    turns/s against raw/s; over HTTP against the lower of raw/s and http/s\n"
+    "  sync us  p50 of one fdatasync after appending one commit's bytes\n"
+    "  engine   share of one core used by the engine thread (HTTP: by the busiest thread)\n"
+    "  machine  share of all cores used by server and load together\n\n";
+
+struct TurnsFlags {
+    std::vector<std::int64_t> callers{1, 8, 64, 256};
+    std::vector<std::string> transports{"inprocess", "http"};
+    double seconds = 2;
+    int rounds = 3;
+};
+
+void add_turns(CommandLine& line, CLI::App& bench) {
+    CLI::App* command =
+        bench.add_subcommand("turns", "Durable turns per second, and what the machine gives bare.");
+    const auto flags = std::make_shared<TurnsFlags>();
+    command->add_option("--seconds", flags->seconds, "Length of each measurement.")
+        ->check(CLI::Range(0.05, 600.0));
+    command->add_option("--rounds", flags->rounds, "Repetitions; medians are reported.")
+        ->check(CLI::Range(1, 100));
+    command->add_option("--callers", flags->callers, "Numbers of concurrent callers.")
+        ->delimiter(',')
+        ->check(CLI::Range(std::size_t{1}, kTurnCallersMax));
+    command->add_option("--transport", flags->transports, "inprocess, http or both.")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"inprocess", "http"}));
+    command->callback([&line, flags] {
+        line.run = [&line, flags] {
+            const auto has = [&](std::string_view word) {
+                return std::find(flags->transports.begin(), flags->transports.end(), word) !=
+                       flags->transports.end();
+            };
+            TurnsBenchOptions options;
+            options.callers = flags->callers;
+            options.inprocess = has("inprocess");
+            options.http = has("http");
+            options.seconds = flags->seconds;
+            options.rounds = flags->rounds;
+            return run_bench_turns_command(line.global, std::move(options));
+        };
+    });
+}
+
+void add_start(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "start", "Time from start to ready on an existing data folder, and idle memory.");
+    const auto options = std::make_shared<StartBenchOptions>();
+    command->add_option("--rounds", options->rounds, "Starts.")->check(CLI::Range(1, 1000));
+    command->add_option("--turns", options->turns, "Turns that the data folder holds.")
+        ->check(CLI::Range(1, 10'000'000));
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_bench_start_command(line.global, *options); };
+    });
+}
+
+// The child of `bench turns`; not for people.
+void add_bare_http(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand("bare-http", "");
+    const auto answer_bytes = std::make_shared<std::int64_t>(200);
+    command->add_option("--answer-bytes", *answer_bytes)->check(CLI::Range(1, 1'000'000));
+    command->group("");
+    command->callback([&line, answer_bytes] {
+        line.run = [&line, answer_bytes] {
+            const auto served = serve_bare_http(*answer_bytes);
+            return served ? ExitCode::ok : report(line.global, served.error());
+        };
+    });
+}
+
+}  // namespace
+
+ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions options) {
+    options.folder = global.data;
+    std::vector<TurnsRow> rows;
+    const auto ran = run_turns_bench(options, [&](const TurnsRow& row) {
+        rows.push_back(row);
+        if (global.json) {
+            std::cout << to_text(encode(row)) << std::endl;
+        } else {
+            std::cerr << "measured " << row.transport << " with " << row.callers << " callers\n";
+        }
+    });
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    if (!global.json) {
+        std::cout << kHowMeasured << to_table(rows);
+    }
+    return ExitCode::ok;
+}
+
+ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions options) {
+    options.folder = global.data;
+    const auto ran = run_start_bench(options);
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    if (global.json) {
+        std::cout << to_text(Json::object({
+                         {"ready_p50_us", ran->ready.p50_us},
+                         {"ready_max_us", ran->ready.max_us},
+                         {"resident_bytes", ran->resident_bytes},
+                         {"turns", ran->turns},
+                         {"rounds", ran->rounds},
+                     }))
+                  << std::endl;
+        return ExitCode::ok;
+    }
+    std::cout << fmt::format(
+        "{} starts on a data folder with {} turns\n"
+        "start to ready   p50 {:.1f} ms, max {:.1f} ms\n"
+        "idle memory      {:.1f} MB resident\n",
+        ran->rounds,
+        ran->turns,
+        static_cast<double>(ran->ready.p50_us) / 1e3,
+        static_cast<double>(ran->ready.max_us) / 1e3,
+        static_cast<double>(ran->resident_bytes) / 1e6);
+    return ExitCode::ok;
+}
+
+void add_bench_command(CommandLine& line) {
+    CLI::App* bench = line.app.add_subcommand("bench", "Measure this machine with and without us.");
+    bench->require_subcommand(1);
+    add_turns(line, *bench);
+    add_start(line, *bench);
+    add_bare_http(line, *bench);
+}
+
+}  // namespace interlock
