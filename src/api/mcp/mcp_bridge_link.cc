@@ -123,6 +123,11 @@ void McpBridgeSession::note_cancelled(const Json& request_id) {
     }
 }
 
+void McpBridgeSession::forget_cancelled(const Json& request_id) {
+    const std::lock_guard lock(mutex_);
+    std::erase(cancelled_, request_id);
+}
+
 bool McpBridgeSession::was_cancelled(const Json& request_id) const {
     const std::lock_guard lock(mutex_);
     return std::ranges::find(cancelled_, request_id) != cancelled_.end();
@@ -258,6 +263,9 @@ void McpBridgeLink::initialize(const RpcRequest& request) {
 }
 
 void McpBridgeLink::call(const RpcRequest& request) {
+    if (session_.was_cancelled(request.id)) {
+        return;  // While it waited for its turn.
+    }
     answer(request, post(to_text(encode(request)), request.id));
 }
 

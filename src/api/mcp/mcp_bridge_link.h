@@ -50,6 +50,7 @@ public:
 
     // Who cancels a request wants no answer to it, not even an error of ours.
     void note_cancelled(const Json& request_id);
+    void forget_cancelled(const Json& request_id);  // The id is used anew.
     bool was_cancelled(const Json& request_id) const;
 
     const HttpTarget& target() const { return target_; }

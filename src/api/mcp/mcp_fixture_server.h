@@ -37,7 +37,7 @@ struct McpFixtureConfig {
     std::string address = "127.0.0.1";  // Must be a loopback address.
     std::uint16_t port = 0;             // 0: any free one.
     std::string server_version = "0";
-    FixtureRefusalFacts facts;
+    FixtureRefusalFacts facts = {};
 };
 
 // Serves POST, GET and DELETE on /mcp from now on. Clock and ids outlive the server.

@@ -137,6 +137,9 @@ private:
             return;
         }
         auto* request = std::get_if<RpcRequest>(&*message);
+        if (request != nullptr) {
+            session_.forget_cancelled(request->id);
+        }
         if (request != nullptr && request->method == "initialize") {
             // Nothing can be sent before the session is there, so this one is waited for.
             hello.initialize(*request);

@@ -1,5 +1,6 @@
 #include "api/mcp/mcp_streams.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -77,7 +78,9 @@ void McpStreams::append(StreamId id, std::string_view message) {
     Stream& stream = found->second;
     Event event{id, ++last_event_, {}};
     event.text = event_text({id, event.number}, message);
-    if (stream.connection && !stream.connection->write(event.text)) {
+    if (stream.connection && stream.connection->write(event.text)) {
+        stream.newest_sent = event.number;
+    } else {
         stream.connection.reset();  // The peer is gone; it may come back for the event.
     }
     event_bytes_ += event.text.size();
@@ -130,13 +133,22 @@ void McpStreams::pause(StreamId id) {
     }
 }
 
-void McpStreams::attach_standing(HttpResponder& responder, HttpResponse head) {
-    const std::lock_guard lock(mutex_);
-    auto connection = connect(responder, std::move(head));
-    if (const auto older =
-            std::exchange(streams_.at(kStanding).connection, std::move(connection))) {
+void McpStreams::attach(StreamId id, std::shared_ptr<HttpStream> connection, std::uint64_t after) {
+    Stream& stream = streams_.at(id);
+    for (const Event& event : events_) {
+        if (event.stream == id && event.number > after && connection->write(event.text)) {
+            stream.newest_sent = std::max(stream.newest_sent, event.number);
+        }
+    }
+    const auto older = std::exchange(stream.connection, std::move(connection));
+    if (older) {
         older->close();
     }
+}
+
+void McpStreams::attach_standing(HttpResponder& responder, HttpResponse head) {
+    const std::lock_guard lock(mutex_);
+    attach(kStanding, connect(responder, std::move(head)), streams_.at(kStanding).newest_sent);
 }
 
 void McpStreams::send_standing(std::string_view message) {
@@ -156,18 +168,9 @@ bool McpStreams::resume(
         found->second.newest_lost > last->number) {
         return false;
     }
-    auto connection = connect(responder, std::move(head));
-    for (const Event& event : events_) {
-        if (event.stream == last->stream && event.number > last->number) {
-            connection->write(event.text);
-        }
-    }
+    attach(last->stream, connect(responder, std::move(head)), last->number);
     if (found->second.is_finished) {
-        connection->close();
-        return true;
-    }
-    if (const auto older = std::exchange(found->second.connection, std::move(connection))) {
-        older->close();
+        std::exchange(found->second.connection, nullptr)->close();
     }
     return true;
 }

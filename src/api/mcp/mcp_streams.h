@@ -43,7 +43,8 @@ public:
     // Closes the connection only.
     void pause(StreamId stream);
 
-    // The standing stream; a newer connection takes the place of an older one.
+    // The standing stream; a newer connection takes the place of an older one, and gets what was
+    // sent while nobody was connected.
     void attach_standing(HttpResponder& responder, HttpResponse head);
     void send_standing(std::string_view message);
 
@@ -61,6 +62,7 @@ private:
         std::shared_ptr<HttpStream> connection;
         bool is_finished = false;
         std::size_t kept_events = 0;
+        std::uint64_t newest_sent = 0;  // Number of its last event that went to a connection.
         std::uint64_t newest_lost = 0;  // Number of its last event pushed out of the buffer.
     };
     struct Event {
@@ -70,6 +72,8 @@ private:
     };
 
     void append(StreamId stream, std::string_view message);
+    // Connects to the stream and writes its events after this number.
+    void attach(StreamId id, std::shared_ptr<HttpStream> connection, std::uint64_t after);
     void trim();
     void forget_if_done(StreamId stream);
 

@@ -158,6 +158,17 @@ TEST(McpStreams, ANewerStandingConnectionTakesThePlaceOfTheOlder) {
     EXPECT_EQ(messages_in(newer.stream->text), (std::vector<std::string>{"1"}));
 }
 
+TEST(McpStreams, WhatWasSaidToNobodyIsToldToTheFirstWhoListens) {
+    McpStreams streams;
+    streams.send_standing("1");
+    FakeResponder first;
+    streams.attach_standing(first, {});
+    EXPECT_EQ(messages_in(first.stream->text), (std::vector<std::string>{"1"}));
+    FakeResponder second;
+    streams.attach_standing(second, {});
+    EXPECT_TRUE(messages_in(second.stream->text).empty());  // Told once is told.
+}
+
 TEST(McpStreams, KnowsWhetherSomebodyIsConnected) {
     McpStreams streams;
     EXPECT_FALSE(streams.has_connection());
