@@ -35,6 +35,11 @@ std::vector<std::string> names_of(const std::vector<McpTool>& tools) {
 class OperationCatalogTest : public ::testing::Test {
 protected:
     OperationCatalogTest() {
+        add_tenant_operations();
+        add_host_operations();
+    }
+
+    void add_tenant_operations() {
         add({
             .id = "py_set_kill_switch",
             .method = "POST",
@@ -78,6 +83,9 @@ protected:
             .tool = ToolHints{.read_only = true},
             .handle = {},
         });
+    }
+
+    void add_host_operations() {
         add({
             .id = "create_tenant",
             .method = "POST",
