@@ -207,6 +207,7 @@ void HttpConnection::answer(const HttpResponse& response) {
 
 void HttpConnection::answer_fault(HttpFault fault) {
     loop_->shared().bad_requests.fetch_add(1, std::memory_order_relaxed);
+    has_refused_ = true;
     keep_alive_ = false;
     is_http_1_0_ = false;
     is_head_ = false;
@@ -344,7 +345,7 @@ void HttpConnection::linger() {
     }
     is_lingering_ = true;
     read_deadline_ = NetClock::now() + kLingerTime;
-    end_output();
+    end_output(has_refused_);
 }
 
 void HttpConnection::begin_stop() {

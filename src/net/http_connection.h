@@ -54,8 +54,9 @@ protected:
     virtual void start_write(std::string_view bytes) = 0;
     // Writes what goes without waiting; nothing when the peer is gone. 0 is always a valid answer.
     virtual std::optional<std::size_t> try_write(std::string_view bytes) = 0;
-    // Tells the peer that nothing more will come; reading stays possible.
-    virtual void end_output() = 0;
+    // Tells the peer that nothing more will come; reading stays possible. `is_peer_sending`: the
+    // peer may be in the middle of a request and must be able to go on.
+    virtual void end_output(bool is_peer_sending) = 0;
     virtual void close_transport() = 0;
 
     void on_handshake(bool is_ok);
@@ -87,6 +88,7 @@ private:
     bool is_pumping_ = false;
     bool is_stopping_ = false;
     bool is_lingering_ = false;
+    bool has_refused_ = false;  // We closed on a request that may still be arriving.
 
     HttpRequestParser parser_;
     std::string in_;  // in_[in_begin_, in_end_) has arrived and is not parsed yet.

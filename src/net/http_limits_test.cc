@@ -1,5 +1,7 @@
 // Every bound of the server and what happens at it.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "net/http_server.h"
 #include "net/test_peer.h"
@@ -193,6 +195,55 @@ TEST(HttpLimits, RefusesTheOperatorsOwnFlood) {
     }
     RawPeer refused(target);
     EXPECT_EQ(refused.read_response().status, 503);
+}
+
+// Takes every descriptor the process may still open, but for some.
+class DescriptorFamine {
+public:
+    explicit DescriptorFamine(std::size_t left) {
+        EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+        rlimit tight = before_;
+        tight.rlim_cur = 256;
+        EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+        for (int taken = ::dup(0); taken >= 0; taken = ::dup(0)) {
+            taken_.push_back(taken);
+        }
+        for (std::size_t i = 0; i < left; ++i) {
+            ::close(taken_.back());
+            taken_.pop_back();
+        }
+    }
+    ~DescriptorFamine() {
+        for (const int taken : taken_) {
+            ::close(taken);
+        }
+        ::setrlimit(RLIMIT_NOFILE, &before_);
+    }
+    DescriptorFamine(const DescriptorFamine&) = delete;
+    DescriptorFamine& operator=(const DescriptorFamine&) = delete;
+
+private:
+    rlimit before_{};
+    std::vector<int> taken_;
+};
+
+TEST(HttpLimits, AcceptsAgainAfterRunningOutOfDescriptors) {
+    const auto server = start_server();
+    RawPeer early(server->port());
+    early.send(kGet);
+    EXPECT_EQ(early.read_response().status, 200);
+    std::optional<RawPeer> late;
+    {
+        const DescriptorFamine famine(1);  // Just enough for the peer's own end.
+        late.emplace(server->port());
+        // The server looks at the new connection before it answers the old one.
+        early.send(kGet);
+        EXPECT_EQ(early.read_response().status, 200);
+        EXPECT_EQ(server->counters().accepted, 1u);
+    }
+    late->send(kGet);
+    EXPECT_EQ(late->read_response().status, 200);
+    EXPECT_EQ(server->counters().accepted, 2u);
 }
 
 }  // namespace

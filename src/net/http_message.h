@@ -55,7 +55,9 @@ public:
     virtual bool write(std::string bytes) = 0;
     virtual void close() = 0;
     virtual bool is_open() const = 0;
-    // Called at most once, from a network thread, when the peer goes away before close().
+    // Called at most once, from a network thread, when the stream ends otherwise than by close():
+    // the peer went away or fell too far behind, or the server stops. Dropping the stream closes
+    // it.
     virtual void on_peer_closed(std::function<void()> call) = 0;
 };
 
@@ -69,7 +71,7 @@ public:
 };
 using HttpResponderPtr = std::shared_ptr<HttpResponder>;
 
-// Runs on a network thread and must not block.
+// Runs on a network thread and must not block; with several threads it runs on several at once.
 using HttpHandler = std::function<void(HttpRequest request, HttpResponderPtr responder)>;
 
 }  // namespace interlock

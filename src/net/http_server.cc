@@ -240,6 +240,8 @@ private:
         const PeerInfo peer = peer_of(endpoint, kIsTcp && tls_.has_value());
         if constexpr (kIsTcp) {
             socket.set_option(tcp::no_delay(true), error);
+            // Finds peers that vanished without a word from streams that are silent for long.
+            socket.set_option(asio::socket_base::keep_alive(true), error);
         }
         socket.non_blocking(true, error);
         ConnectionBudget& budget = kIsTcp ? shared_->tcp : shared_->operators;

@@ -2,7 +2,8 @@
 // parses requests within named bounds and hands them to one handler.
 //
 // Network threads only parse and write bytes. Every bound below has a tested behaviour: too large a
-// header is 431, too large a body 413, a slow request 408, too many connections a 503 and a close.
+// header is 431, too large a body 413, a slow request 408, too many connections a 503 and a close
+// (over TLS only the close). The Unix socket has places of its own (kOperatorConnectionsMax).
 #pragma once
 
 #include <chrono>
@@ -33,9 +34,9 @@ struct TlsFiles {
 };
 
 struct HttpServerConfig {
-    std::string address = "127.0.0.1";
-    std::uint16_t port = 0;        // 0: any free one; HttpServer::port() tells.
-    std::string unix_socket_path;  // Empty: none. Created with mode 0600.
+    std::string address = "127.0.0.1";  // IPv4 or IPv6; empty: no TCP, only the Unix socket.
+    std::uint16_t port = 0;             // 0: any free one; HttpServer::port() tells.
+    std::string unix_socket_path;       // Empty: none. Created with mode 0600.
     std::optional<TlsFiles> tls;
     int threads = 1;
     HttpLimits limits;
@@ -51,7 +52,8 @@ public:
     virtual std::uint16_t port() const = 0;
 
     // Stops accepting, closes idle connections, lets requests already being handled send their
-    // answer, and returns when they have or after `grace`. Streams are closed at once.
+    // answer, and returns when they have or after `grace`. Streams are closed at once. Not from a
+    // handler: it would wait for itself.
     virtual void stop(std::chrono::milliseconds grace) = 0;
 
     struct Counters {
@@ -59,7 +61,7 @@ public:
         std::uint64_t refused = 0;  // Over connections_max.
         std::uint64_t open = 0;
         std::uint64_t requests = 0;
-        std::uint64_t bad_requests = 0;  // Answered by the server itself (400, 408, 413, 431).
+        std::uint64_t bad_requests = 0;  // Answered by the server itself (400, 408, 413, 414, 431).
     };
     virtual Counters counters() const = 0;
 };

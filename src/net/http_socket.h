@@ -76,14 +76,17 @@ protected:
         }
     }
 
-    void end_output() override {
+    void end_output(bool is_peer_sending) override {
         if constexpr (kIsTls) {
-            // Whatever comes of it, the pending read or the deadline ends the connection.
-            stream_.async_shutdown([self = self()](const error_code&) {});
-        } else {
-            error_code ignored;
-            stream_.shutdown(asio::socket_base::shutdown_send, ignored);
+            // A close_notify is the proper end, but OpenSSL takes anything received after it for an
+            // error; a peer that is still sending gets only the end of the stream.
+            if (!is_peer_sending) {
+                stream_.async_shutdown([self = self()](const error_code&) {});
+                return;
+            }
         }
+        error_code ignored;
+        stream_.lowest_layer().shutdown(asio::socket_base::shutdown_send, ignored);
     }
 
     void close_transport() override {

@@ -184,6 +184,17 @@ TEST_F(Tls, StreamsAndEndsWithACloseNotify) {
     EXPECT_TRUE(peer.has_close_notify());
 }
 
+TEST_F(Tls, LetsACallerReadThe413WhileItIsStillSending) {
+    HttpServerConfig small = config();
+    small.limits.body_bytes_max = 1000;
+    const auto server = start_server(echo, small);
+    TlsPeer peer(server->port(), files_.certificate_chain_path);
+    ASSERT_TRUE(peer.connect());
+    peer.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 400000\r\n\r\n");
+    peer.send(std::string(400'000, 'x'));
+    EXPECT_EQ(peer.read_response().status, 413);
+}
+
 TEST_F(Tls, SpeaksVersion12ButNothingOlder) {
     const auto server = start_server(echo, config());
     TlsPeer newer(server->port(), files_.certificate_chain_path, TLS1_2_VERSION);
