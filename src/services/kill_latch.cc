@@ -57,6 +57,24 @@ void KillLatch::raise(const TenantId& tenant_id) {
     slot->raised.fetch_add(1, std::memory_order_seq_cst);
 }
 
+void KillLatch::begin_activation(const TenantId& tenant_id) {
+    // Announced before it is raised: whoever reads the raised count first and this second either
+    // does not count the raise or sees the activation.
+    Slot* slot = find_or_add(tenant_id);
+    (slot == nullptr ? global_ : *slot).under_way.fetch_add(1, std::memory_order_seq_cst);
+    raise(tenant_id);
+}
+
+void KillLatch::end_activation(const TenantId& tenant_id) {
+    Slot* slot = find_or_add(tenant_id);
+    (slot == nullptr ? global_ : *slot).under_way.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+std::int64_t KillLatch::activations_under_way(const TenantId& tenant_id) const {
+    const Slot* slot = find(tenant_id);
+    return slot == nullptr ? 0 : slot->under_way.load(std::memory_order_seq_cst);
+}
+
 std::uint64_t KillLatch::raised_count(const TenantId& tenant_id) const {
     const Slot* slot = find(tenant_id);
     return slot == nullptr ? 0 : slot->raised.load(std::memory_order_seq_cst);
@@ -79,9 +97,10 @@ bool KillLatch::is_raised_global() const {
 }
 
 bool KillLatch::is_raised(const TenantId& tenant_id) const {
-    if (is_raised_global()) {
-        return true;
-    }
+    return is_raised_global() || is_raised_itself(tenant_id);
+}
+
+bool KillLatch::is_raised_itself(const TenantId& tenant_id) const {
     const Slot* slot = find(tenant_id);
     return slot != nullptr && slot->raised.load(std::memory_order_seq_cst) !=
                                   slot->lowered.load(std::memory_order_seq_cst);

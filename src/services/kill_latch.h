@@ -25,6 +25,13 @@ public:
     // The system tenant raises the global latch.
     void raise(const TenantId& tenant_id);
 
+    // Brackets an activation from its acceptance to its record. begin_activation() raises the
+    // latch; while one is under way the latch must not be lowered, because a release decided before
+    // it was recorded would undo it unseen.
+    void begin_activation(const TenantId& tenant_id);
+    void end_activation(const TenantId& tenant_id);
+    std::int64_t activations_under_way(const TenantId& tenant_id) const;
+
     // How often the latch was raised; a release names the count it decided on, so that an
     // activation that came in meanwhile is not undone.
     std::uint64_t raised_count(const TenantId& tenant_id) const;
@@ -34,6 +41,8 @@ public:
     // The tenant's own latch or the global one.
     bool is_raised(const TenantId& tenant_id) const;
     bool is_raised_global() const;
+    // Its own latch alone; for the system tenant the global one.
+    bool is_raised_itself(const TenantId& tenant_id) const;
 
     // Held while something is being sent to the outside.
     class SendPermit {
@@ -58,8 +67,9 @@ public:
 private:
     struct Slot {
         std::atomic<std::uint64_t> fingerprint{0};
-        std::atomic<std::uint64_t> raised{0};   // Times raised.
-        std::atomic<std::uint64_t> lowered{0};  // The count that was lowered; up while unequal.
+        std::atomic<std::uint64_t> raised{0};    // Times raised.
+        std::atomic<std::uint64_t> lowered{0};   // The count that was lowered; up while unequal.
+        std::atomic<std::int64_t> under_way{0};  // Activations accepted and not yet recorded.
     };
 
     static std::uint64_t fingerprint_of(const TenantId& tenant_id);

@@ -63,5 +63,17 @@ TEST(KillLatch, FullTableStopsMoreNeverLess) {
     EXPECT_TRUE(latch->is_raised_global());
 }
 
+TEST(KillLatch, CountsActivationsFromAcceptanceToRecord) {
+    auto latch = std::make_unique<KillLatch>();
+    const TenantId tenant = TenantId::trusted("a");
+    latch->begin_activation(tenant);
+    EXPECT_TRUE(latch->is_raised_itself(tenant));
+    EXPECT_FALSE(latch->is_raised_global());
+    EXPECT_EQ(latch->activations_under_way(tenant), 1);
+    latch->end_activation(tenant);
+    EXPECT_EQ(latch->activations_under_way(tenant), 0);
+    EXPECT_TRUE(latch->is_raised_itself(tenant));
+}
+
 }  // namespace
 }  // namespace interlock

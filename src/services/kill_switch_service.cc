@@ -1,5 +1,6 @@
 #include "services/kill_switch_service.h"
 
+#include <memory>
 #include <utility>
 
 #include "base/errors.h"
@@ -9,6 +10,10 @@
 
 namespace interlock {
 namespace {
+
+std::string function_of(KillSwitchService::Form form) {
+    return form == KillSwitchService::Form::py_tool ? "py_set_kill_switch" : "set_kill_switch";
+}
 
 std::string machine_key(const TenantId& tenant_id) {
     return "kill/" + tenant_id.text();
@@ -83,14 +88,13 @@ Result<void> KillSwitchService::open() {
 
 void KillSwitchService::set(Caller caller, SetKillSwitch request, Reply reply) {
     if (request.active) {
-        parts_.latch.raise(caller.tenant_id);
-        submit_activation(std::move(caller), std::move(request), std::move(reply));
+        activate({std::move(caller), std::move(request)}, std::move(reply));
         return;
     }
     TurnRequest turn;
     turn.tenant_id = caller.tenant_id;
     turn.principal = caller.principal;
-    turn.function = caller.form == Form::py_tool ? "py_set_kill_switch" : "set_kill_switch";
+    turn.function = function_of(caller.form);
     turn.key = request.idempotency_key;
     turn.request_hash = caller.request_hash;
     turn.decide = [this, caller, request = std::move(request)](Turn& t) {
@@ -100,24 +104,58 @@ void KillSwitchService::set(Caller caller, SetKillSwitch request, Reply reply) {
     parts_.submit(std::move(turn));
 }
 
-void KillSwitchService::submit_activation(Caller caller, SetKillSwitch request, Reply reply) {
+void KillSwitchService::activate(Activation activation, Reply reply) {
+    parts_.latch.begin_activation(activation.caller.tenant_id);
+    submit_activation(
+        activation, [this, activation, reply](Result<Answer> first, bool recorded) mutable {
+            const bool by_key = activation.request.idempotency_key &&
+                                (first || first.error() == errors::idempotency_key_conflict);
+            if (recorded || !by_key) {
+                end_activation(activation, recorded);
+                reply(std::move(first));
+                return;
+            }
+            // The key was used before, so this turn decided nothing. A stop that comes late is
+            // still a stop: it is recorded without the key, and the caller hears the stored answer
+            // only when what it says is durable again.
+            activation.request.idempotency_key.reset();
+            activation.only_if_off = true;
+            submit_activation(
+                activation,
+                [this, activation, reply, first](Result<Answer> second, bool recorded_now) {
+                    end_activation(activation, recorded_now);
+                    reply(recorded_now ? first : std::move(second));
+                });
+        });
+}
+
+void KillSwitchService::submit_activation(const Activation& activation, ActivationDone done) {
+    const Caller& caller = activation.caller;
+    const auto recorded = std::make_shared<bool>(false);
     TurnRequest turn;
     turn.tenant_id = caller.tenant_id;
     turn.principal = caller.principal;
-    turn.function = caller.form == Form::py_tool ? "py_set_kill_switch" : "set_kill_switch";
-    turn.key = request.idempotency_key;
+    turn.function = function_of(caller.form);
+    turn.key = activation.request.idempotency_key;
     turn.request_hash = caller.request_hash;
     turn.urgent = true;
-    turn.on_commit_failure = [this, tenant_id = caller.tenant_id, reason = request.reason](
-                                 const Error& error) {
-        log_error("kill_record_failed", {{"tenant_id", tenant_id.text()}, {"error", error.code()}});
-        cancel_unrecorded(tenant_id, "kill switch record failed: " + reason);
+    turn.decide = [this, activation, recorded](Turn& t) {
+        t.after_commit([recorded] { *recorded = true; });
+        return run_activation(t, activation);
     };
-    turn.decide = [this, caller, request = std::move(request)](Turn& t) {
-        return run_activation(t, caller, request);
+    turn.reply = [recorded, done = std::move(done)](Result<Answer> result) {
+        done(std::move(result), *recorded);
     };
-    turn.reply = std::move(reply);
     parts_.submit(std::move(turn));
+}
+
+void KillSwitchService::end_activation(const Activation& activation, bool recorded) {
+    const TenantId& tenant_id = activation.caller.tenant_id;
+    if (!recorded) {
+        log_error("kill_record_failed", {{"tenant_id", tenant_id.text()}});
+        cancel_unrecorded(tenant_id, "kill switch record failed: " + activation.request.reason);
+    }
+    parts_.latch.end_activation(tenant_id);
 }
 
 Result<std::string> KillSwitchService::save(Turn& turn, const TenantId& tenant_id, KillStep step) {
@@ -149,11 +187,16 @@ Result<void> KillSwitchService::cite_in_tenants(
     return {};
 }
 
-Result<TurnReply> KillSwitchService::run_activation(
-    Turn& turn, const Caller& caller, const SetKillSwitch& request) {
+Result<TurnReply> KillSwitchService::run_activation(Turn& turn, const Activation& activation) {
+    const Caller& caller = activation.caller;
     TRY_ASSIGN(KillState state, load_state(turn, caller.tenant_id));
     const bool first = !state.active;
-    KillStep step = activate(std::move(state), call_of(turn, request), cause_of(caller.principal));
+    if (!first && activation.only_if_off) {
+        TRY_ASSIGN(const KillStatus status, read_status(turn, caller.tenant_id));
+        return answer_of(caller, status, std::nullopt);
+    }
+    KillStep step = interlock::activate(
+        std::move(state), call_of(turn, activation.request), cause_of(caller.principal));
     TRY_ASSIGN(const std::string ref, save(turn, caller.tenant_id, std::move(step)));
     if (first && caller.tenant_id == system_tenant()) {
         TRY(cite_in_tenants(turn, "GLOBAL_KILL_SWITCH_ACTIVATED", ref));
@@ -163,9 +206,30 @@ Result<TurnReply> KillSwitchService::run_activation(
     return answer_of(caller, status, std::nullopt);
 }
 
+// The latch is up, but the record of it failed and the store has since recovered. What is not on
+// record cannot be released, so it is recorded now; the caller asks again.
+Result<TurnReply> KillSwitchService::record_bare_latch(Turn& turn, const Caller& caller) {
+    turn.after_commit([this, tenant_id = caller.tenant_id] {
+        // Looked at again after the commit: a release earlier in this batch has lowered it by now.
+        if (parts_.latch.is_raised_itself(tenant_id) &&
+            parts_.latch.activations_under_way(tenant_id) == 0) {
+            activate_by_rule(tenant_id, "latch_check", "stopped without a record");
+        }
+    });
+    TRY_ASSIGN(const KillStatus status, read_status(turn, caller.tenant_id));
+    Error error = fail(
+                      errors::release_blocked,
+                      "The kill switch is on and its record is still being written; ask again.")
+                      .error();
+    return answer_of(caller, status, std::move(error));
+}
+
 Result<TurnReply> KillSwitchService::run_release_request(
     Turn& turn, const Caller& caller, const SetKillSwitch& request) {
     TRY_ASSIGN(KillState state, load_state(turn, caller.tenant_id));
+    if (!state.active && parts_.latch.is_raised_itself(caller.tenant_id)) {
+        return record_bare_latch(turn, caller);
+    }
     if (!state.active) {
         AuditDraft draft = turn.draft("KILL_RELEASE_NOT_NEEDED");
         draft.decision_id = request.decision_id;
@@ -222,19 +286,21 @@ Result<void> KillSwitchService::execute_release(Turn& turn, const Approval& appr
     const TenantId& tenant_id = approval.tenant_id;
     const bool global = tenant_id == system_tenant();
     const std::string problem = parts_.chain_problem(tenant_id);
+    // Taken before the commit: an activation that comes in from now on is not undone. One that came
+    // before and is not recorded yet forbids the release, or the count would cover it unseen.
+    const std::uint64_t seen = parts_.latch.raised_count(tenant_id);
     const ReleaseFacts facts{
         .unknown_effects = parts_.runner.unknown_effects(tenant_id),
         .chain_valid = problem.empty(),
         .chain_problem = problem,
         // The file stops everything, so no release makes sense while it lies there.
         .flag_file_raised = parts_.flag.is_raised(),
+        .activation_under_way = parts_.latch.activations_under_way(tenant_id) > 0,
     };
     if (std::optional<Error> blocked = why_not_released(facts)) {
         return std::unexpected(*std::move(blocked));
     }
     TRY_ASSIGN(KillState state, load_state(turn, tenant_id));
-    // Taken before the commit: an activation that comes in from now on is not undone.
-    const std::uint64_t seen = parts_.latch.raised_count(tenant_id);
     SetKillSwitch request;
     request.reason = approval.comment.empty() ? approval.summary : approval.comment;
     KillCall call = call_of(turn, request);
@@ -326,7 +392,8 @@ void KillSwitchService::cancel_unrecorded(const TenantId& tenant_id, const std::
     }
     const EffectDraft draft = cancel_all_draft(tenant_id, reason);
     OutboxItem cancel;
-    cancel.effect_id = EffectId::trusted("eff_unrecorded_" + tenant_id.text());
+    // An id of its own each time: the sink takes no id twice.
+    cancel.effect_id = EffectId::trusted(parts_.ids.new_id("eff"));
     cancel.tenant_id = tenant_id;
     cancel.kind = draft.kind;
     cancel.json = to_text(draft.json);
@@ -340,23 +407,21 @@ void KillSwitchService::stop_without_engine(const std::string& reason) {
 }
 
 void KillSwitchService::on_flag_raised() {
-    parts_.latch.raise_global();
     SetKillSwitch request;
     request.reason = parts_.flag.reason();
-    submit_activation(
-        {internal_principal("kill_file"), system_tenant(), Form::plain, {}},
-        std::move(request),
+    activate(
+        {.caller = {internal_principal("kill_file"), system_tenant(), Form::plain, {}},
+         .request = std::move(request),
+         .only_if_off = true},
         [](const Result<Answer>&) {});
 }
 
 void KillSwitchService::activate_by_rule(
     const TenantId& tenant_id, std::string rule, std::string reason) {
-    parts_.latch.raise(tenant_id);
     SetKillSwitch request;
     request.reason = std::move(reason);
-    submit_activation(
-        {internal_principal(std::move(rule)), tenant_id, Form::plain, {}},
-        std::move(request),
+    activate(
+        {{internal_principal(std::move(rule)), tenant_id, Form::plain, {}}, std::move(request)},
         [](const Result<Answer>&) {});
 }
 

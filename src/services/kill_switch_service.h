@@ -29,6 +29,7 @@ public:
         std::function<void(std::vector<OutboxItem>)> send_directly;
         // Walks the tenant's chain from its last checkpoint; the problem, or "" when it holds.
         std::function<std::string(const TenantId&)> chain_problem;
+        IdSource& ids;
     };
     explicit KillSwitchService(Parts parts);
 
@@ -58,15 +59,24 @@ public:
 
 private:
     void cancel_unrecorded(const TenantId& tenant_id, const std::string& reason);
-    Result<TurnReply> run_activation(
-        Turn& turn, const Caller& caller, const SetKillSwitch& request);
+    struct Activation {
+        Caller caller;
+        SetKillSwitch request;
+        bool only_if_off = false;  // Adds no record when the switch is on already.
+    };
+    // Told whether the activation is on durable record, whatever the answer says.
+    using ActivationDone = std::function<void(Result<Answer>, bool recorded)>;
+    void activate(Activation activation, Reply reply);
+    void submit_activation(const Activation& activation, ActivationDone done);
+    void end_activation(const Activation& activation, bool recorded);
+    Result<TurnReply> run_activation(Turn& turn, const Activation& activation);
+    Result<TurnReply> record_bare_latch(Turn& turn, const Caller& caller);
     Result<TurnReply> run_release_request(
         Turn& turn, const Caller& caller, const SetKillSwitch& request);
     Result<void> execute_release(Turn& turn, const Approval& approval);
     Result<void> release_ended(Turn& turn, const Approval& approval);
     Result<std::string> save(Turn& turn, const TenantId& tenant_id, KillStep step);
     Result<void> cite_in_tenants(Turn& turn, const std::string& event, const std::string& ref);
-    void submit_activation(Caller caller, SetKillSwitch request, Reply reply);
     Result<KillStatus> read_status(Turn& turn, const TenantId& tenant_id);
     Answer answer_of(const Caller& caller, const KillStatus& status, std::optional<Error> error);
 

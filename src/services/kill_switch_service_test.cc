@@ -217,5 +217,116 @@ TEST(KillSwitch, StopWithoutEngineLatchesWritesTheFileAndCancels) {
     EXPECT_EQ(world.waiting_effects.size(), 1u);
 }
 
+// An activation that is accepted while a human's vote is being decided must not be undone by it.
+TEST(KillSwitch, ReleaseWaitsForAnActivationThatIsNotRecordedYet) {
+    PlaneWorld world;
+    set(world, true, PlaneWorld::agent());
+    world.run_effects();
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    std::optional<Result<Answer>> vote;
+    world.engine->hold();
+    world.plane->approvals.approve(
+        {world.human(), kDemo}, ApprovalId::trusted(id), {}, [&vote](Result<Answer> result) {
+            vote = std::move(result);
+        });
+    SetKillSwitch again;
+    again.reason = "something else went wrong";
+    world.plane->kill.set({PlaneWorld::agent(), kDemo, Form::plain, "hash"}, again, [](auto) {});
+    world.engine->release();
+    EXPECT_EQ(vote->error(), errors::release_blocked);
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+    ASSERT_TRUE(approve(world, id, world.human()));
+    EXPECT_FALSE(world.plane->latch.is_raised(kDemo));
+}
+
+struct Keyed {
+    std::string key;
+    std::string hash;
+};
+
+Result<Answer> stop_with_key(PlaneWorld& world, const Keyed& keyed) {
+    SetKillSwitch request;
+    request.reason = "because";
+    request.idempotency_key = IdempotencyKey::trusted(keyed.key);
+    std::optional<Result<Answer>> answer;
+    world.plane->kill.set(
+        {PlaneWorld::agent(), kDemo, Form::plain, keyed.hash},
+        request,
+        [&answer](Result<Answer> result) { answer = std::move(result); });
+    return *answer;
+}
+
+void release_by_human(PlaneWorld& world) {
+    world.run_effects();
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    ASSERT_TRUE(approve(world, id, world.human()));
+    ASSERT_FALSE(world.plane->latch.is_raised(kDemo));
+}
+
+// A network may deliver an old stop once more after the release. It says "active" byte for byte, so
+// it must be true, also after a restart.
+TEST(KillSwitch, LateDuplicateOfAStopStopsAgainAndAnswersTheSame) {
+    PlaneWorld world;
+    const Result<Answer> first = stop_with_key(world, {"k1", "hash"});
+    release_by_human(world);
+    const Result<Answer> second = stop_with_key(world, {"k1", "hash"});
+    EXPECT_EQ(second->body, first->body);
+    world.rebuild();
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+}
+
+TEST(KillSwitch, DuplicateOfAStopWhileItIsOnAddsNoRecord) {
+    PlaneWorld world;
+    stop_with_key(world, {"k1", "hash"});
+    stop_with_key(world, {"k1", "hash"});
+    EXPECT_EQ(world.events(), std::vector<std::string>{"KILL_SWITCH_ACTIVATED"});
+}
+
+// Whoever stops in an emergency may reuse a key by mistake; the stop counts all the same.
+TEST(KillSwitch, StopUnderAUsedKeyIsRefusedAsAnAnswerButRecorded) {
+    PlaneWorld world;
+    stop_with_key(world, {"k1", "hash"});
+    release_by_human(world);
+    EXPECT_EQ(
+        stop_with_key(world, {"k1", "another hash"}).error(), errors::idempotency_key_conflict);
+    world.rebuild();
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+}
+
+TEST(KillSwitch, KillFileSeenWhileItIsOnAddsNoRecord) {
+    PlaneWorld world;
+    world.flag.raised = true;
+    world.plane->kill.on_flag_raised();
+    const std::size_t before = world.events("_system").size();
+    world.plane->kill.on_flag_raised();
+    EXPECT_EQ(world.events("_system").size(), before);
+}
+
+// The store failed while a stop was recorded and came back: the latch alone holds the tenant. It
+// must be possible to release it, through a human as ever.
+TEST(KillSwitch, LatchWithoutARecordIsRecordedWhenAReleaseIsAskedFor) {
+    PlaneWorld world;
+    world.store.broken = true;
+    set(world, true, PlaneWorld::agent());
+    world.store.broken = false;
+    world.flag.raised = false;
+    world.run_effects();
+    EXPECT_EQ((*set(world, false, PlaneWorld::agent()).answer)->http_status, 202);
+    EXPECT_EQ(world.events(), std::vector<std::string>{"KILL_SWITCH_ACTIVATED"});
+    world.run_effects();
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    ASSERT_TRUE(approve(world, id, world.human()));
+    EXPECT_FALSE(world.plane->latch.is_raised_itself(kDemo));
+}
+
+TEST(KillSwitch, EveryUnrecordedCancelHasAnIdOfItsOwn) {
+    PlaneWorld world;
+    world.store.broken = true;
+    set(world, true, PlaneWorld::agent());
+    set(world, true, PlaneWorld::agent());
+    ASSERT_EQ(world.waiting_effects.size(), 2u);
+    EXPECT_NE(world.waiting_effects[0].effect_id, world.waiting_effects[1].effect_id);
+}
+
 }  // namespace
 }  // namespace interlock

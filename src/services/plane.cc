@@ -17,7 +17,8 @@ Plane::Plane(Parts parts, PlaneConfig config)
            directory,
            approvals,
            parts.dispatch,
-           [this](const TenantId& tenant_id) { return ledger.chain_problem(tenant_id); }}),
+           [this](const TenantId& tenant_id) { return ledger.chain_problem(tenant_id); },
+           parts.ids}),
       probes({runner, parts.submit, latch, config.has_sink}),
       parts_(parts) {
     runner.set_effect_dispatch(parts.dispatch);

@@ -78,8 +78,6 @@ struct TurnRequest {
     std::function<Result<TurnReply>(Turn&)> decide;
     // Called exactly once, on the engine thread, after the commit (or with an error).
     std::function<void(Result<Answer>)> reply;
-    // Called when the batch could not be committed, before `reply`.
-    std::function<void(const Error&)> on_commit_failure;
 };
 
 // An operation whose answer is still to come; kept inside the effect that will bring it.

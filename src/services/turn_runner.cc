@@ -310,9 +310,6 @@ void TurnRunner::fail_all(std::vector<Decided>& decided, const Error& error) {
         commit_failure_rule_(error);
     }
     for (Decided& one : decided) {
-        if (one.request->on_commit_failure) {
-            one.request->on_commit_failure(error);
-        }
         if (one.request->reply) {
             one.request->reply(
                 nothing_written

@@ -97,6 +97,8 @@ std::optional<Error> why_not_released(const ReleaseFacts& facts) {
         why = "the audit chain is not valid: " + facts.chain_problem;
     } else if (facts.flag_file_raised) {
         why = "the KILL file is still in the data folder; remove it first";
+    } else if (facts.activation_under_way) {
+        why = "it is being activated again at this moment";
     } else {
         return std::nullopt;
     }

@@ -65,7 +65,8 @@ struct ReleaseFacts {
     std::int64_t unknown_effects = 0;
     bool chain_valid = false;
     std::string chain_problem = {};
-    bool flag_file_raised = false;  // Global switch only: the file would stop everything again.
+    bool flag_file_raised = false;      // The file would stop everything again.
+    bool activation_under_way = false;  // Accepted and not yet recorded: the human cannot know it.
 };
 // Nothing when the release may go ahead; else what stands in its way (I5).
 std::optional<Error> why_not_released(const ReleaseFacts& facts);

@@ -72,6 +72,7 @@ TEST(KillStep, ReleaseIsBlockedByWhatIsUnsettled) {
     EXPECT_TRUE(why_not_released({}));
     EXPECT_TRUE(why_not_released({.unknown_effects = 1, .chain_valid = true}));
     EXPECT_TRUE(why_not_released({.chain_valid = true, .flag_file_raised = true}));
+    EXPECT_TRUE(why_not_released({.chain_valid = true, .activation_under_way = true}));
 }
 
 TEST(KillStep, StateSurvivesItsJson) {
