@@ -1,5 +1,6 @@
 #include "api/http/http_face.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/call_arguments.h"
@@ -47,7 +48,10 @@ Error unauthenticated_error() {
 HttpFace::HttpFace(Parts parts, HttpFaceConfig config)
     : parts_(std::move(parts)),
       config_(std::move(config)),
-      rate_({.count = config_.requests_per_second, .burst = config_.requests_per_second * 2}) {
+      // With no limit set the buckets are never asked.
+      rate_(
+          {.count = std::max<std::int64_t>(1, config_.requests_per_second),
+           .burst = std::max<std::int64_t>(1, config_.requests_per_second * 2)}) {
     const std::vector<Operation>& operations = parts_.table.all();
     for (std::size_t i = 0; i < operations.size(); ++i) {
         router_.add(operations[i].method, operations[i].path, i);
@@ -78,8 +82,9 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
     const auto routed = route(request);
     if (!routed) {
         HttpResponse response = problem(routed.error());
-        if (routed.error() == errors::method_not_allowed) {
-            response.set("Allow", routed.error().next_step);
+        const auto found = router_.find(request.method, request.path());
+        if (const auto* refused = std::get_if<Router::MethodNotAllowed>(&found)) {
+            response.set("Allow", refused->allow);
         }
         send(std::move(response));
         return;
@@ -113,9 +118,8 @@ Result<HttpFace::Routed> HttpFace::route(const HttpRequest& request) const {
         [](const Router::NotFound&) -> Result<Routed> {
             return fail(errors::no_such_route, "There is nothing at this path.");
         },
-        [](const Router::MethodNotAllowed& refused) -> Result<Routed> {
-            return fail(
-                errors::method_not_allowed, "This path does not take this method.", refused.allow);
+        [](const Router::MethodNotAllowed&) -> Result<Routed> {
+            return fail(errors::method_not_allowed, "This path does not take this method.");
         });
 }
 

@@ -1,0 +1,235 @@
+// Every operation × every principal × own, foreign, unknown and system tenant (I7).
+//
+// Who may do what is spelled out below by hand, apart from the table the server uses: a row changed
+// by mistake in one of the two is a failure here.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "api_world.h"
+#include "base/text.h"
+
+namespace interlock {
+namespace {
+
+const std::set<std::string> kMembers{"agent", "planner", "reader", "human", "second_human"};
+const std::set<std::string> kHumans{"human", "second_human"};
+const std::set<std::string> kReaders{"agent", "reader", "human", "second_human", "operator"};
+const std::set<std::string> kHumansAndOperator{"human", "second_human", "operator"};
+
+struct Row {
+    std::set<std::string> allowed;    // Of tenant `demo`, or of the host for paths without tenant.
+    std::set<std::string> of_system;  // Of `_system`.
+};
+
+std::set<std::string> everyone() {
+    const auto names = ApiWorld::principals();
+    return {names.begin(), names.end()};
+}
+
+std::set<std::string> with(std::set<std::string> names, const std::string& more) {
+    names.insert(more);
+    return names;
+}
+
+// `human` belongs to `_system` as well; nobody else does.
+std::map<std::string, Row> rows() {
+    const std::set<std::string> all_humans{"human", "second_human", "foreign_human"};
+    return {
+        {"healthz", {everyone(), {}}},
+        {"readyz", {everyone(), {}}},
+        {"metrics", {everyone(), {}}},
+        {"openapi", {everyone(), {}}},
+        {"page_home", {everyone(), {}}},
+        {"page_activate", {everyone(), {}}},
+        {"page_asset", {everyone(), {}}},
+        {"login", {everyone(), {}}},
+        {"activate", {everyone(), {}}},
+        {"logout", {all_humans, {}}},
+        {"get_session", {all_humans, {}}},
+        {"reauthenticate", {all_humans, {}}},
+        {"change_password", {all_humans, {}}},
+        {"enrol_totp", {all_humans, {}}},
+        {"confirm_totp", {all_humans, {}}},
+        {"disable_totp", {all_humans, {}}},
+        {"create_tenant", {{"operator"}, {}}},
+        {"list_tenants", {{"operator"}, {}}},
+        {"list_access_keys", {kHumansAndOperator, {}}},
+        {"create_access_key", {kHumansAndOperator, {}}},
+        {"revoke_access_key", {kHumansAndOperator, {}}},
+        {"list_humans", {kHumansAndOperator, {"human", "operator"}}},
+        {"invite_human", {kHumansAndOperator, {"human", "operator"}}},
+        {"get_kill_switch", {kReaders, {"human", "operator"}}},
+        {"set_kill_switch", {with(kMembers, "operator"), {"human", "operator"}}},
+        {"py_set_kill_switch", {with(kMembers, "operator"), {}}},
+        {"list_approvals", {kReaders, {"human", "operator"}}},
+        {"get_approval", {kReaders, {"human", "operator"}}},
+        {"approve_approval", {kHumans, {"human"}}},
+        {"reject_approval", {kHumans, {"human"}}},
+        {"list_audit", {kReaders, {"human", "operator"}}},
+        {"audit_head", {kReaders, {"human", "operator"}}},
+        {"list_checkpoints", {kReaders, {"human", "operator"}}},
+        {"get_audit_record", {kReaders, {"human", "operator"}}},
+        {"get_artifact", {kReaders, {"human", "operator"}}},
+        {"submit_probe", {{"agent", "human", "second_human", "operator"}, {}}},
+    };
+}
+
+std::string path_for(const Operation& operation, const std::string& tenant) {
+    std::string path;
+    for (const std::string_view segment : split(operation.path, '/')) {
+        if (segment.empty()) {
+            continue;
+        }
+        path += '/';
+        if (segment == "{tenant_id}") {
+            path += tenant;
+        } else if (segment == "{seq}") {
+            path += "999999";
+        } else if (segment.front() == '{') {
+            path += "nothing_here";
+        } else {
+            path += segment;
+        }
+    }
+    return path.empty() ? "/" : path;
+}
+
+const std::set<std::string> kUnknown{"nobody", "bad_key", "revoked_agent"};
+
+// The body is empty, so an allowed call gets as far as its decoder or service and no further: no
+// row of the matrix changes what the next one finds.
+HttpResponse ask(
+    ApiWorld& world, const Operation& operation, const std::string& as, const std::string& tenant) {
+    return world.send(
+        {.as = as,
+         .method = operation.method,
+         .path = path_for(operation, tenant),
+         .body = operation.request_schema.is_null() ? "" : R"({"unknown_field":1})"});
+}
+
+bool is_denied(const HttpResponse& response) {
+    // 401 and 403 are the face's; a service's own 403 names another code.
+    return response.status == 401 ||
+           (response.status == 403 &&
+            (response.body.find("\"forbidden\"") != std::string::npos ||
+             response.body.find("\"human_required\"") != std::string::npos));
+}
+
+class AccessMatrix : public testing::Test {
+protected:
+    ApiWorld world;
+    const std::string bad_key_body = world.send({.as = "bad_key", .path = "/api/demo/kill"}).body;
+};
+
+TEST_F(AccessMatrix, EveryOperationHasARowAndEveryRowAnOperation) {
+    std::set<std::string> known;
+    for (const Operation& operation : world.table().all()) {
+        known.insert(operation.id);
+        EXPECT_TRUE(rows().contains(operation.id)) << operation.id << " has no row";
+    }
+    for (const auto& [id, row] : rows()) {
+        if (!id.starts_with("page_")) {
+            EXPECT_TRUE(known.contains(id)) << id << " is no operation";
+        }
+    }
+}
+
+TEST_F(AccessMatrix, WalksEveryRoutePrincipalAndTenant) {
+    const auto table = rows();
+    int cells = 0;
+    for (const Operation& operation : world.table().all()) {
+        if (operation.id == "logout") {
+            continue;  // Ends the session it is asked with; has a test of its own.
+        }
+        const auto row = table.find(operation.id);
+        ASSERT_NE(row, table.end()) << operation.id;
+        const bool of_tenant = operation.path.find("{tenant_id}") != std::string::npos;
+        for (const std::string& as : ApiWorld::principals()) {
+            for (const std::string tenant : {"demo", "other", "no-such-tenant", "_system"}) {
+                if (!of_tenant && tenant != std::string("demo")) {
+                    continue;
+                }
+                ++cells;
+                const HttpResponse response = ask(world, operation, as, tenant);
+                const std::string where = operation.id + " as " + as + " on " + tenant + ": " +
+                                          std::to_string(response.status) + " " + response.body;
+                std::set<std::string> allowed = row->second.allowed;
+                if (of_tenant && tenant == std::string("_system")) {
+                    allowed = row->second.of_system;
+                } else if (of_tenant && tenant == std::string("other")) {
+                    // What `demo` is to agent and human, `other` is to the foreign ones.
+                    std::set<std::string> there;
+                    if (allowed.contains("agent")) {
+                        there.insert("foreign_agent");
+                    }
+                    if (allowed.contains("human")) {
+                        there.insert("foreign_human");
+                    }
+                    if (allowed.contains("operator")) {
+                        there.insert("operator");
+                    }
+                    allowed = there;
+                } else if (of_tenant && tenant == std::string("no-such-tenant")) {
+                    allowed = {};
+                }
+                if (allowed.contains(as)) {
+                    EXPECT_FALSE(is_denied(response)) << where;
+                    EXPECT_LT(response.status, 500) << where;
+                } else if (as == "operator" && tenant == std::string("no-such-tenant")) {
+                    EXPECT_EQ(response.status, 404) << where;
+                } else {
+                    EXPECT_TRUE(is_denied(response)) << where;
+                }
+            }
+        }
+    }
+    std::cout << "matrix: " << world.table().all().size() << " operations, "
+              << ApiWorld::principals().size() << " principals, " << cells << " cells\n";
+    EXPECT_GT(cells, 500);
+}
+
+// I7: nothing in the answer tells a foreign tenant from one that does not exist or from a bad key.
+TEST_F(AccessMatrix, ForeignAndUnknownTenantsAnswerExactlyAsABadKey) {
+    for (const Operation& operation : world.table().all()) {
+        if (operation.path.find("{tenant_id}") == std::string::npos) {
+            continue;
+        }
+        for (const std::string as : {"agent", "human", "foreign_agent"}) {
+            const std::string foreign = as == std::string("foreign_agent") ? "demo" : "other";
+            for (const std::string& tenant : {foreign, std::string("no-such-tenant")}) {
+                const HttpResponse response = ask(world, operation, as, tenant);
+                EXPECT_EQ(response.status, 401) << operation.id << " as " << as;
+                EXPECT_EQ(response.body, bad_key_body) << operation.id << " as " << as;
+            }
+        }
+        for (const std::string& as : kUnknown) {
+            const HttpResponse response = ask(world, operation, as, "demo");
+            EXPECT_EQ(response.status, 401) << operation.id << " as " << as;
+            EXPECT_EQ(response.body, bad_key_body) << operation.id << " as " << as;
+        }
+    }
+}
+
+TEST_F(AccessMatrix, LoggedOutSessionIsDeadAtOnce) {
+    EXPECT_EQ(world.send({.as = "human", .method = "POST", .path = "/account/logout"}).status, 200);
+    EXPECT_EQ(world.send({.as = "human", .path = "/api/demo/kill"}).status, 401);
+}
+
+TEST_F(AccessMatrix, HostOutsideTheListIsRefusedOnEveryRoute) {
+    for (const Operation& operation : world.table().all()) {
+        const HttpResponse response = world.send(
+            {.as = "operator",
+             .method = operation.method,
+             .path = path_for(operation, "demo"),
+             .body = {},
+             .headers = {{"Host", "attacker.example"}}});
+        EXPECT_EQ(response.status, 403) << operation.id;
+        EXPECT_NE(response.body.find("host_not_allowed"), std::string::npos) << operation.id;
+    }
+}
+
+}  // namespace
+}  // namespace interlock

@@ -1,0 +1,194 @@
+#include "api_world.h"
+
+#include "api/http/account_operations.h"
+#include "api/http/approval_operations.h"
+#include "api/http/audit_operations.h"
+#include "api/http/health_operations.h"
+#include "api/http/human_operations.h"
+#include "api/http/key_operations.h"
+#include "api/http/kill_operations.h"
+#include "api/http/probe_operations.h"
+#include "api/http/tenant_operations.h"
+#include "base/check.h"
+#include "base/crypto.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::string_view kOperatorToken =
+    "ilo_operatoroperatoroperatoroperatoroperatoroperatoroper";
+constexpr std::string_view kPassword = "correct horse battery";
+
+// Catches the one answer.
+class CatchingResponder final : public HttpResponder {
+public:
+    explicit CatchingResponder(std::shared_ptr<std::optional<HttpResponse>> into)
+        : into_(std::move(into)) {}
+    void send(HttpResponse response) override {
+        CHECK(!*into_);
+        *into_ = std::move(response);
+    }
+    std::shared_ptr<HttpStream> start_stream(HttpResponse) override { return nullptr; }
+
+private:
+    std::shared_ptr<std::optional<HttpResponse>> into_;
+};
+
+std::string text_at(const Json& json, std::string_view key) {
+    const Json* value = json.find(key);
+    CHECK(value != nullptr && value->is_string());
+    return value->as_string();
+}
+
+}  // namespace
+
+ApiWorld::ApiWorld(PlaneConfig config) : world_(std::make_unique<PlaneWorld>(config)) {
+    build();
+    populate();
+}
+
+void ApiWorld::restart() {
+    world_->rebuild();
+    build();
+}
+
+void ApiWorld::build() {
+    face_.reset();
+    table_ = std::make_unique<OperationTable>();
+    workers_ = std::make_unique<WorkerPool>(WorkerPool::Bounds{.threads = 0});
+    metrics_ = std::make_unique<Metrics>();
+    Plane& plane = *world_->plane;
+    principals_ = std::make_unique<PrincipalService>(PrincipalService::Parts{
+        .runner = plane.runner,
+        .submit = [this](TurnRequest request) { world_->submit(std::move(request)); },
+        .directory = plane.directory,
+        .workers = *workers_,
+        .clock = world_->clock,
+        .ids = *world_->ids,
+        .operator_token_hash = sha256_hex(kOperatorToken),
+        .password_cost = {.passes = 1, .memory_bytes = 8192}});
+    CHECK(principals_->open().has_value());
+    register_health_operations(
+        *table_, {.metrics = *metrics_, .version = "test", .not_ready_because = [] { return ""; }});
+    register_account_operations(*table_, *principals_);
+    register_tenant_operations(*table_, *principals_);
+    register_key_operations(*table_, *principals_);
+    register_human_operations(*table_, *principals_);
+    register_kill_operations(*table_, plane.kill);
+    register_approval_operations(*table_, plane.approvals);
+    register_audit_operations(*table_, plane.ledger);
+    register_probe_operations(*table_, plane.probes);
+    register_openapi_operation(*table_, "test");
+    face_ = std::make_unique<HttpFace>(
+        HttpFace::Parts{
+            .table = *table_,
+            .directory = plane.directory,
+            .clock = world_->clock,
+            .metrics = *metrics_,
+            .mcp = {}},
+        HttpFaceConfig{.allowed_hosts = {}, .requests_per_second = 0});
+}
+
+std::vector<std::string> ApiWorld::principals() {
+    return {
+        "nobody",
+        "bad_key",
+        "agent",
+        "planner",
+        "reader",
+        "foreign_agent",
+        "revoked_agent",
+        "foreign_human",
+        "human",
+        "second_human",
+        "operator"};
+}
+
+std::string ApiWorld::invite_and_activate(
+    const std::string& tenant, const std::string& email, bool first) {
+    const Json invitation = send_json(
+        {.as = first ? "operator" : "human",
+         .method = "POST",
+         .path = "/api/" + tenant + "/humans",
+         .body = to_text(
+             Json::object({{"email", email}, {"system_member", first && tenant == "demo"}}))});
+    const Json login = send_json(
+        {.method = "POST",
+         .path = "/account/activate",
+         .body = to_text(Json::object(
+             {{"code", text_at(invitation, "one_time_code")},
+              {"password", kPassword},
+              {"want_token", true}}))});
+    return text_at(login, "token");
+}
+
+void ApiWorld::populate() {
+    credentials_["operator"] = kOperatorToken;
+    credentials_["bad_key"] = "ilk_" + std::string(52, 'z');
+    for (const std::string tenant : {"demo", "other"}) {
+        send_json(
+            {.as = "operator",
+             .method = "POST",
+             .path = "/tenants",
+             .body = to_text(Json::object({{"tenant_id", tenant}, {"name", tenant}}))});
+    }
+    const auto make_key = [this](const std::string& tenant, const std::string& scopes) {
+        return send_json(
+            {.as = "operator",
+             .method = "POST",
+             .path = "/api/" + tenant + "/keys",
+             .body = R"({"label":"test","scopes":[)" + scopes + "]}"});
+    };
+    const std::string all = R"("planner","supervisor","bot","read","probe")";
+    credentials_["agent"] = text_at(make_key("demo", all), "access_key");
+    credentials_["planner"] = text_at(make_key("demo", R"("planner")"), "access_key");
+    credentials_["reader"] = text_at(make_key("demo", R"("read")"), "access_key");
+    credentials_["foreign_agent"] = text_at(make_key("other", all), "access_key");
+    const Json revoked = make_key("demo", all);
+    credentials_["revoked_agent"] = text_at(revoked, "access_key");
+    send_json(
+        {.as = "operator",
+         .method = "DELETE",
+         .path = "/api/demo/keys/" + text_at(revoked, "key_id")});
+    credentials_["human"] = invite_and_activate("demo", "one@example.com", true);
+    credentials_["second_human"] = invite_and_activate("demo", "two@example.com", false);
+    credentials_["foreign_human"] = invite_and_activate("other", "three@example.com", true);
+}
+
+void ApiWorld::add_credential(HttpRequest& request, const std::string& as) const {
+    if (as != "nobody") {
+        const auto found = credentials_.find(as);
+        CHECK(found != credentials_.end());
+        request.headers.emplace_back("Authorization", "Bearer " + found->second);
+    }
+}
+
+std::shared_ptr<std::optional<HttpResponse>> ApiWorld::send_later(const Sent& sent) {
+    HttpRequest request;
+    request.method = sent.method;
+    request.target = sent.path;
+    request.headers = sent.headers;
+    request.headers.emplace_back("Host", "localhost:8420");
+    request.body = sent.body;
+    request.peer_address = "127.0.0.1";
+    request.peer_is_loopback = true;
+    add_credential(request, sent.as);
+    const auto response = std::make_shared<std::optional<HttpResponse>>();
+    face_->handle(std::move(request), std::make_shared<CatchingResponder>(response));
+    return response;
+}
+
+HttpResponse ApiWorld::send(const Sent& sent) {
+    const auto response = send_later(sent);
+    CHECK(response->has_value());
+    return **response;
+}
+
+Json ApiWorld::send_json(const Sent& sent) {
+    const HttpResponse response = send(sent);
+    auto json = parse_json(response.body);
+    CHECK(json.has_value());
+    return *std::move(json);
+}
+
+}  // namespace interlock

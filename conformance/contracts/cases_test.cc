@@ -1,0 +1,265 @@
+// Runs every case under conformance/contracts/*/cases: each is a rule of a contract, cited by its
+// section, told as requests and expected answers. A case file is {"rule", "cites", "steps": […]}.
+//
+// Steps: {"as", "call": "POST /path", "body", "headers", "expect": {"status", "body"}, "save"};
+// {"restart": true}; {"advance_seconds": n}; {"run_effects": true}; {"sink":
+// "lose_answers"|"refuse"
+// |"ok"}; {"break_store": bool}; {"kill_file": bool}; {"expect_events": {"tenant", "events"}};
+// {"expect_effects": {"kind": n}}. Expected bodies are matched as subsets: members named must be
+// there and equal; "$any" matches anything, "$saved:name" what an earlier step saved.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "api_world.h"
+
+namespace interlock {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CaseFile {
+    std::string name;
+    std::string text;
+};
+
+void PrintTo(const CaseFile& file, std::ostream* out) {
+    *out << file.name;
+}
+
+std::vector<CaseFile> case_files() {
+    std::vector<CaseFile> files;
+    const fs::path root = fs::path(INTERLOCK_SOURCE_DIR) / "conformance/contracts";
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+        if (entry.path().extension() == ".json") {
+            std::ifstream in(entry.path());
+            std::stringstream text;
+            text << in.rdbuf();
+            std::string name = fs::relative(entry.path(), root).string();
+            files.push_back({std::move(name), text.str()});
+        }
+    }
+    std::sort(files.begin(), files.end(), [](const CaseFile& a, const CaseFile& b) {
+        return a.name < b.name;
+    });
+    return files;
+}
+
+class CaseRunner {
+public:
+    void run(const Json& steps) {
+        int number = 0;
+        for (const Json& step : steps.items()) {
+            ++number;
+            SCOPED_TRACE("step " + std::to_string(number) + ": " + to_text(step));
+            take(step);
+            if (testing::Test::HasFatalFailure()) {
+                return;
+            }
+        }
+        EXPECT_GT(number, 0);
+    }
+
+private:
+    void take(const Json& step) {
+        if (step.find("call") != nullptr) {
+            call(step);
+        } else if (step.find("restart") != nullptr) {
+            world_.restart();
+        } else if (const Json* seconds = step.find("advance_seconds")) {
+            world_.plane_world().clock.advance(Duration::of_seconds(*seconds->as_int64()));
+            world_.plane_world().plane->runner.fire_timers(100);
+        } else if (step.find("run_effects") != nullptr) {
+            world_.plane_world().run_effects();
+            compare_waiting();
+        } else if (const Json* mood = step.find("sink")) {
+            world_.plane_world().sink.lose_answer = mood->as_string() == "lose_answers";
+            world_.plane_world().sink.refuse = mood->as_string() == "refuse";
+        } else if (const Json* broken = step.find("break_store")) {
+            world_.plane_world().store.broken = broken->as_bool();
+        } else if (const Json* raised = step.find("kill_file")) {
+            set_kill_file(raised->as_bool());
+        } else if (const Json* events = step.find("expect_events")) {
+            expect_events(*events);
+        } else if (const Json* effects = step.find("expect_effects")) {
+            expect_effects(*effects);
+        } else if (step.find("settle") != nullptr) {
+            settle();
+        } else {
+            FAIL() << "unknown step";
+        }
+    }
+
+    void call(const Json& step) {
+        const std::string& line = step.find("call")->as_string();
+        const std::size_t space = line.find(' ');
+        ApiWorld::Sent sent;
+        sent.as = step.find("as") == nullptr ? "nobody" : step.find("as")->as_string();
+        sent.method = line.substr(0, space);
+        sent.path = fill(line.substr(space + 1));
+        if (const Json* body = step.find("body")) {
+            sent.body = fill(to_text(*body));
+        }
+        if (const Json* raw = step.find("raw_body")) {
+            sent.body = raw->as_string();
+        }
+        const auto response = world_.send_later(sent);
+        const Json* expect = step.find("expect");
+        if (!response->has_value()) {
+            waiting_.push_back({response, expect == nullptr ? Json() : *expect});
+            return;
+        }
+        if (expect != nullptr) {
+            compare(**response, *expect);
+        }
+        if (const Json* names = step.find("save")) {
+            save(**response, *names);
+        }
+    }
+
+    void compare_waiting() {
+        for (auto& [response, expect] : std::exchange(waiting_, {})) {
+            ASSERT_TRUE(response->has_value()) << "a request was never answered";
+            if (!expect.is_null()) {
+                compare(**response, expect);
+            }
+        }
+    }
+
+    void compare(const HttpResponse& response, const Json& expect) {
+        if (const Json* status = expect.find("status")) {
+            EXPECT_EQ(std::to_string(response.status), status->number_text()) << response.body;
+        }
+        if (const Json* body = expect.find("body")) {
+            const auto json = parse_json(response.body);
+            ASSERT_TRUE(json) << response.body;
+            match(*json, *body, "body");
+        }
+        if (const Json* same = expect.find("same_bytes_as")) {
+            EXPECT_EQ(response.body, saved_["bytes:" + same->as_string()]);
+        }
+    }
+
+    void match(const Json& found, const Json& wanted, const std::string& path) {
+        if (wanted.is_string() && wanted.as_string() == "$any") {
+            return;
+        }
+        if (wanted.is_object()) {
+            for (const auto& [key, value] : wanted.members()) {
+                const Json* inner = found.find(key);
+                ASSERT_NE(inner, nullptr)
+                    << path << "." << key << " is missing: " << to_text(found);
+                match(*inner, value, path + "." + key);
+            }
+            return;
+        }
+        if (wanted.is_array()) {
+            ASSERT_TRUE(found.is_array()) << path;
+            ASSERT_EQ(found.items().size(), wanted.items().size()) << path << to_text(found);
+            for (std::size_t i = 0; i < wanted.items().size(); ++i) {
+                match(found.items()[i], wanted.items()[i], path + "[" + std::to_string(i) + "]");
+            }
+            return;
+        }
+        EXPECT_EQ(to_text(found), fill(to_text(wanted))) << path;
+    }
+
+    void save(const HttpResponse& response, const Json& names) {
+        const auto json = parse_json(response.body);
+        ASSERT_TRUE(json) << response.body;
+        for (const auto& [name, pointer] : names.members()) {
+            if (pointer.as_string() == "$bytes") {
+                saved_["bytes:" + name] = response.body;
+                continue;
+            }
+            const Json* value = &*json;
+            std::stringstream keys(pointer.as_string());
+            for (std::string key; std::getline(keys, key, '.');) {
+                value = value->is_array() ? &value->items().at(std::stoul(key)) : value->find(key);
+                ASSERT_NE(value, nullptr) << pointer.as_string() << ": " << response.body;
+            }
+            saved_[name] = value->is_string() ? value->as_string() : to_text(*value);
+        }
+    }
+
+    std::string fill(std::string text) const {
+        for (const auto& [name, value] : saved_) {
+            const std::string mark = "$saved:" + name;
+            for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
+                text.replace(at, mark.size(), value);
+            }
+        }
+        return text;
+    }
+
+    void set_kill_file(bool raised) {
+        FakeKillFlag& flag = world_.plane_world().flag;
+        flag.raised = raised;
+        flag.why = "KILL file";
+        if (raised) {
+            world_.plane_world().plane->kill.on_flag_raised();
+        }
+    }
+
+    void settle() {
+        PlaneWorld& plane_world = world_.plane_world();
+        for (const OutboxItem& effect : std::exchange(plane_world.recovery.unsettled, {})) {
+            plane_world.submit(
+                plane_world.plane->runner.outcome_turn(plane_world.plane->outbox.settle(effect)));
+        }
+        compare_waiting();
+    }
+
+    void expect_events(const Json& wanted) {
+        const auto events = world_.plane_world().events(wanted.find("tenant")->as_string());
+        const auto& tail = wanted.find("events")->items();
+        ASSERT_GE(events.size(), tail.size());
+        for (std::size_t i = 0; i < tail.size(); ++i) {
+            EXPECT_EQ(events[events.size() - tail.size() + i], tail[i].as_string());
+        }
+    }
+
+    void expect_effects(const Json& wanted) {
+        std::map<std::string, std::int64_t> counts;
+        for (const OutboxItem& effect : world_.plane_world().sink.performed) {
+            ++counts[effect.kind];
+        }
+        for (const auto& [kind, count] : wanted.members()) {
+            EXPECT_EQ(counts[kind], *count.as_int64()) << kind;
+        }
+    }
+
+    ApiWorld world_;
+    std::map<std::string, std::string> saved_;
+    struct Waiting {
+        std::shared_ptr<std::optional<HttpResponse>> response;
+        Json expect;
+    };
+    std::vector<Waiting> waiting_;
+};
+
+class ContractCase : public testing::TestWithParam<CaseFile> {};
+
+TEST_P(ContractCase, Holds) {
+    const auto json = parse_json(GetParam().text);
+    ASSERT_TRUE(json) << json.error().message;
+    ASSERT_NE(json->find("rule"), nullptr);
+    ASSERT_NE(json->find("cites"), nullptr) << "a case cites the section it proves";
+    SCOPED_TRACE(json->find("rule")->as_string());
+    CaseRunner().run(*json->find("steps"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Contracts, ContractCase, testing::ValuesIn(case_files()), [](const auto& given) {
+        std::string name = given.param.name;
+        for (char& c : name) {
+            c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+        }
+        return name;
+    });
+
+}  // namespace
+}  // namespace interlock
