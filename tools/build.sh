@@ -6,6 +6,8 @@
 
 build_failures_max=1   # How many failing files until the build gives up; 0 means all of them.
 build_wrapper=(env)    # A command in front of ninja.
+# Compiled files are found again by ccache from any checkout, not only from this one.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 # build_jobs: as many as there are cores, but no more than memory allows (the network files need
 # well over a gigabyte each while they compile).
