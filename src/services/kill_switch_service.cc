@@ -290,7 +290,7 @@ Result<void> KillSwitchService::execute_release(Turn& turn, const Approval& appr
     // before and is not recorded yet forbids the release, or the count would cover it unseen.
     const std::uint64_t seen = parts_.latch.raised_count(tenant_id);
     const ReleaseFacts facts{
-        .unknown_effects = parts_.runner.unknown_effects(tenant_id),
+        .unknown_effects = turn.unknown_effects(tenant_id),
         .chain_valid = problem.empty(),
         .chain_problem = problem,
         // The file stops everything, so no release makes sense while it lies there.

@@ -328,5 +328,28 @@ TEST(KillSwitch, EveryUnrecordedCancelHasAnIdOfItsOwn) {
     EXPECT_NE(world.waiting_effects[0].effect_id, world.waiting_effects[1].effect_id);
 }
 
+// I5: the outcome that became unknown in the very batch of the vote counts as well.
+TEST(KillSwitch, ReleaseSeesAnOutcomeThatBecameUnknownInTheSameBatch) {
+    PlaneWorld world;
+    world.probe("k1", true);
+    const OutboxItem effect = world.waiting_effects.front();
+    world.sink.lose_answer = true;
+    const EffectOutcome lost = world.plane->outbox.run_one(effect);
+    world.sink.lose_answer = false;
+    world.waiting_effects.clear();
+    set(world, true, PlaneWorld::agent());
+    world.run_effects();
+    const std::string id = release_id(set(world, false, PlaneWorld::agent()));
+    std::optional<Result<Answer>> vote;
+    world.engine->hold();
+    world.submit(world.plane->runner.outcome_turn(lost));
+    world.plane->approvals.approve(
+        {world.human(), kDemo}, ApprovalId::trusted(id), {}, [&vote](Result<Answer> result) {
+            vote = std::move(result);
+        });
+    world.engine->release();
+    EXPECT_EQ(vote->error(), errors::release_blocked);
+}
+
 }  // namespace
 }  // namespace interlock

@@ -168,5 +168,35 @@ TEST(ProbeService, WaiterIsToldInProgressAfterTheWaitingLife) {
     EXPECT_EQ((*waiting)->error(), errors::in_progress);
 }
 
+// Both reports of one effect may wait in the same batch; the second must find it settled.
+TEST(ProbeService, ALateReportInTheSameBatchDoesNotReopenASettledEffect) {
+    PlaneWorld world;
+    world.probe("k1", true);
+    const OutboxItem effect = world.waiting_effects.front();
+    world.engine->hold();
+    world.submit(world.plane->runner.outcome_turn(world.plane->outbox.run_one(effect)));
+    EffectOutcome late;
+    late.effect = effect;
+    world.submit(world.plane->runner.outcome_turn(late));
+    world.engine->release();
+    EXPECT_EQ(world.plane->runner.unknown_effects(system_tenant()), 0);
+    EXPECT_EQ(world.events(), (std::vector<std::string>{"PROBE_ACCEPTED", "EFFECT_DONE"}));
+}
+
+// An outcome may take longer than answers are kept; the answer is then kept from its own time on.
+TEST(ProbeService, AnswerStillToComeIsNotPurgedBeforeItsOutcome) {
+    PlaneWorld world;
+    world.sink.lose_answer = true;
+    world.probe("k1", true, true);
+    const OutboxItem effect = world.waiting_effects.front();
+    world.run_effects();
+    world.clock.advance(Duration::of_days(8));
+    world.plane->ledger.duty();
+    world.submit(world.plane->runner.outcome_turn(world.plane->outbox.settle(effect)));
+    world.plane->ledger.duty();
+    EXPECT_EQ(world.plane->runner.effects_in_flight(), 0);
+    EXPECT_EQ(field(*world.probe("k1", true, true), "effect_status"), "\"done\"");
+}
+
 }  // namespace
 }  // namespace interlock

@@ -13,8 +13,8 @@ Json encode(const OpenOperation& operation) {
         json.set("function", operation.key->function);
         json.set("key", operation.key->key.text());
         json.set("request_hash", operation.request_hash);
-        if (operation.expires_at) {
-            json.set("expires_at", operation.expires_at->microseconds);
+        if (operation.answer_life) {
+            json.set("answer_life_us", operation.answer_life->microseconds);
         }
     }
     return json;
@@ -30,8 +30,8 @@ Result<OpenOperation> decode_open_operation(const Json& json) {
             in.required<std::string>("function"),
             in.required<IdempotencyKey>("key")};
         operation.request_hash = in.required<std::string>("request_hash");
-        if (const auto at = in.optional<std::int64_t>("expires_at")) {
-            operation.expires_at = Timestamp{*at};
+        if (const auto life = in.optional<std::int64_t>("answer_life_us")) {
+            operation.answer_life = Duration{*life};
         }
     }
     return in.finish(std::move(operation));
@@ -129,10 +129,45 @@ EffectId Turn::effect(EffectDraft draft) {
 
 void Turn::finish_effect(const EffectId& effect_id) {
     commit_.outbox_finished.push_back(effect_id);
+    staged_.effects[effect_id] = std::nullopt;
 }
 
 void Turn::mark_effect_unknown(const EffectId& effect_id) {
     commit_.outbox_unknown.push_back(effect_id);
+    staged_.effects[effect_id] = OpenEffect{request_.tenant_id, true};
+}
+
+bool Turn::is_effect_open(const EffectId& effect_id) const {
+    for (const BatchStage* stage : {&staged_, &batch_}) {
+        if (const auto staged = stage->effects.find(effect_id); staged != stage->effects.end()) {
+            return staged->second.has_value();
+        }
+    }
+    return background_.open_effects().contains(effect_id);
+}
+
+std::int64_t Turn::unknown_effects(const TenantId& tenant_id) const {
+    std::int64_t count = 0;
+    const auto add = [&](const OpenEffect& effect) {
+        const bool counts = tenant_id == system_tenant() || effect.tenant_id == tenant_id;
+        count += effect.unknown && counts ? 1 : 0;
+    };
+    for (const auto& [effect_id, effect] : background_.open_effects()) {
+        if (!staged_.effects.contains(effect_id) && !batch_.effects.contains(effect_id)) {
+            add(effect);
+        }
+    }
+    for (const auto& [effect_id, effect] : staged_.effects) {
+        if (effect) {
+            add(*effect);
+        }
+    }
+    for (const auto& [effect_id, effect] : batch_.effects) {
+        if (effect && !staged_.effects.contains(effect_id)) {
+            add(*effect);
+        }
+    }
+    return count;
 }
 
 void Turn::set_timer(TimerItem timer) {
@@ -159,9 +194,7 @@ OpenOperation Turn::open_operation() {
     if (request_.key) {
         operation.key = AnswerKey{request_.tenant_id, request_.function, *request_.key};
         operation.request_hash = request_.request_hash;
-        if (request_.answer_life) {
-            operation.expires_at = now_ + *request_.answer_life;
-        }
+        operation.answer_life = request_.answer_life;
     }
     return operation;
 }
@@ -173,8 +206,11 @@ void Turn::complete(const OpenOperation& operation, Answer answer) {
             .operation_id = operation.operation_id,
             .body = answer.body,
             .http_status = answer.http_status,
-            .expires_at = operation.expires_at,
+            .expires_at = std::nullopt,
         };
+        if (operation.answer_life) {
+            stored.expires_at = now_ + *operation.answer_life;
+        }
         commit_.answers.push_back({*operation.key, stored, true});
         staged_.answers[*operation.key] = std::move(stored);
     }

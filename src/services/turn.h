@@ -85,7 +85,7 @@ struct OpenOperation {
     OperationId operation_id;
     std::optional<AnswerKey> key;
     std::string request_hash;
-    std::optional<Timestamp> expires_at;
+    std::optional<Duration> answer_life;  // From the answer on; nothing: kept for ever.
 };
 Json encode(const OpenOperation& operation);
 Result<OpenOperation> decode_open_operation(const Json& json);
@@ -98,11 +98,19 @@ struct EffectDraft {
     Duration life = Duration::of_seconds(2);
 };
 
+// An effect that was committed and whose outcome is not in the ledger yet.
+struct OpenEffect {
+    TenantId tenant_id;
+    bool unknown = false;
+};
+
 // What turns before this one in the same batch have staged, on top of what is stored.
 struct BatchStage {
     std::map<std::string, StoredState> states;
     std::map<TenantId, ChainHead> heads;
     std::map<AnswerKey, StoredAnswer> answers;
+    // Effects whose outcome came in: nothing once they are settled.
+    std::map<EffectId, std::optional<OpenEffect>> effects;
 };
 
 // Reads beneath the stage; implemented by the runner over store and cache.
@@ -111,6 +119,7 @@ public:
     virtual ~TurnBackground() = default;
     virtual Result<std::optional<StoredState>> stored_state(const std::string& machine_key) = 0;
     virtual ChainHead stored_head(const TenantId& tenant_id) = 0;
+    virtual const std::map<EffectId, OpenEffect>& open_effects() = 0;
     virtual Timestamp now() = 0;
     virtual IdSource& ids() = 0;
     virtual LedgerStore& store() = 0;
@@ -147,6 +156,10 @@ public:
     EffectId effect(EffectDraft draft);
     void finish_effect(const EffectId& effect_id);
     void mark_effect_unknown(const EffectId& effect_id);
+    // Committed, and its outcome still to come, with everything staged so far.
+    bool is_effect_open(const EffectId& effect_id) const;
+    // Effects of the tenant, or of all for `_system`, whose outcome is unknown, likewise.
+    std::int64_t unknown_effects(const TenantId& tenant_id) const;
 
     void set_timer(TimerItem timer);
     void clear_timer(TimerId timer_id);

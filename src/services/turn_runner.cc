@@ -121,6 +121,8 @@ TurnRunner::Decided TurnRunner::decide(TurnRequest& request, const BatchStage& b
             decided.answer = Result<Answer>(std::move(answer));
         },
         [&](StillRunning running) {
+            // Kept until it is completed: purged before, its outcome could never be recorded.
+            stored.expires_at.reset();
             stored.operation_id = running.operation_id;
             decided.waits_for = std::move(running.operation_id);
         });
@@ -154,6 +156,9 @@ void merge(BatchStage& into, const BatchStage& from) {
     }
     for (const auto& [key, answer] : from.answers) {
         into.answers[key] = answer;
+    }
+    for (const auto& [effect_id, effect] : from.effects) {
+        into.effects[effect_id] = effect;
     }
 }
 
@@ -228,7 +233,9 @@ void TurnRunner::track_effects(const TurnCommit& commit) {
         open_effects_[item.effect_id] = {item.tenant_id, false};
     }
     for (const EffectId& effect_id : commit.outbox_unknown) {
-        open_effects_[effect_id].unknown = true;
+        if (const auto open = open_effects_.find(effect_id); open != open_effects_.end()) {
+            open->second.unknown = true;
+        }
     }
     for (const EffectId& effect_id : commit.outbox_finished) {
         open_effects_.erase(effect_id);
@@ -406,7 +413,7 @@ TurnRequest TurnRunner::outcome_turn(EffectOutcome outcome) {
     request.function = "effect_outcome";
     request.decide = [this, outcome = std::move(outcome)](Turn& turn) -> Result<TurnReply> {
         const EffectId& effect_id = outcome.effect.effect_id;
-        if (!open_effects_.contains(effect_id)) {
+        if (!turn.is_effect_open(effect_id)) {
             return Answer{};  // Settled already; a late second report changes nothing.
         }
         AuditDraft draft = turn.draft("EFFECT_" + [&] {

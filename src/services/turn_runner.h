@@ -106,6 +106,7 @@ private:
     // TurnBackground
     Result<std::optional<StoredState>> stored_state(const std::string& machine_key) override;
     ChainHead stored_head(const TenantId& tenant_id) override;
+    const std::map<EffectId, OpenEffect>& open_effects() override { return open_effects_; }
     Timestamp now() override;
     IdSource& ids() override { return parts_.ids; }
     LedgerStore& store() override { return parts_.store; }
@@ -124,10 +125,6 @@ private:
     std::unordered_map<std::string, StoredState> state_cache_;
     std::multimap<Timestamp, TimerItem> timers_;
     std::map<TimerId, Timestamp> timer_due_;
-    struct OpenEffect {
-        TenantId tenant_id;
-        bool unknown = false;
-    };
     std::map<EffectId, OpenEffect> open_effects_;
     struct Waiter {
         std::function<void(Result<Answer>)> reply;
