@@ -1,0 +1,33 @@
+#include "bin/doctor_command.h"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "adapters/system/system_clock.h"
+#include "bin/console.h"
+#include "bin/doctor_checks.h"
+
+namespace interlock {
+namespace {
+
+ExitCode run(const GlobalOptions& global) {
+    SystemClock clock;
+    const std::vector<Finding> findings = examine(global, clock);
+    if (global.json) {
+        print_json(encode(findings));
+    } else {
+        std::cout << describe(findings, isatty(STDOUT_FILENO) == 1);
+    }
+    return is_healthy(findings) ? ExitCode::ok : ExitCode::refused;
+}
+
+}  // namespace
+
+void add_doctor_command(CommandLine& line) {
+    CLI::App* command = line.app.add_subcommand(
+        "doctor", "Check configuration, data folder, ledger, server, clock and disk.");
+    command->callback([&line] { line.run = [&line] { return run(line.global); }; });
+}
+
+}  // namespace interlock
