@@ -152,8 +152,12 @@ void KillSwitchService::submit_activation(const Activation& activation, Activati
 void KillSwitchService::end_activation(const Activation& activation, bool recorded) {
     const TenantId& tenant_id = activation.caller.tenant_id;
     if (!recorded) {
-        log_error("kill_record_failed", {{"tenant_id", tenant_id.text()}});
-        cancel_unrecorded(tenant_id, "kill switch record failed: " + activation.request.reason);
+        log_error(
+            "kill_record_failed",
+            {{"tenant_id", tenant_id.text()}, {"reason", activation.request.reason}});
+        // The file's words become the global reason, which every tenant may read: no tenant's own
+        // words in there (I7).
+        cancel_unrecorded(tenant_id, "a stop could not be recorded");
     }
     parts_.latch.end_activation(tenant_id);
 }

@@ -351,5 +351,25 @@ TEST(KillSwitch, ReleaseSeesAnOutcomeThatBecameUnknownInTheSameBatch) {
     EXPECT_EQ(vote->error(), errors::release_blocked);
 }
 
+// I7: what the KILL file says becomes the global reason, and that is shown to every tenant.
+TEST(KillSwitch, FileWrittenForAnUnrecordedStopKeepsTheTenantsWordsToItself) {
+    PlaneWorld world;
+    world.store.broken = true;
+    set(world, true, PlaneWorld::agent());
+    EXPECT_FALSE(world.flag.why.contains("because"));
+}
+
+TEST(KillSwitch, GlobalReasonOfABrokenChainNamesNoTenant) {
+    PlaneWorld world;
+    TurnCommit forged;
+    forged.audit.push_back({kDemo, 1, "{}", "not a hash"});
+    ASSERT_TRUE(world.memory.commit(std::vector{forged}));
+    world.rebuild();
+    EXPECT_TRUE(world.plane->latch.is_raised_global());
+    const auto records = *world.plane->ledger.read(system_tenant(), 0, 10);
+    ASSERT_FALSE(records.empty());
+    EXPECT_FALSE(records.front().draft.reason.contains("demo"));
+}
+
 }  // namespace
 }  // namespace interlock
