@@ -14,7 +14,8 @@
 
 namespace interlock {
 
-enum class LogLevel { debug, info, warn, error };
+// `off` is a threshold only: nothing is written (the simulator's services fail on purpose).
+enum class LogLevel { debug, info, warn, error, off };
 enum class LogFormat { human, json };
 
 struct LogConfig {
