@@ -204,6 +204,48 @@ TEST_F(Accounts, RefreshTheProofWithACode) {
     EXPECT_EQ(info->authenticated_at, desk_.clock.now());
 }
 
+TEST_F(Accounts, TakeACodeOnceForAProof) {
+    enable_totp();
+    next_step();
+    const std::string code = code_now();
+    ASSERT_TRUE(prove_by_code(code));
+
+    EXPECT_FALSE(prove_by_code(code));
+}
+
+TEST_F(Accounts, TakeACodeOnceWhenTwoLoginsComeTogether) {
+    enable_totp();
+    next_step();
+    int entered = 0;
+    desk_.engine().hold();
+    for (int i = 0; i < 2; ++i) {
+        desk_.service().login(
+            {kOwner, SecretString(std::string(PrincipalDesk::kPassword)), code_now(), false},
+            [&](const Result<LoggedIn>& answer) { entered += answer ? 1 : 0; });
+    }
+    desk_.engine().release();
+
+    EXPECT_EQ(entered, 1);
+}
+
+TEST_F(Accounts, TakeNoLoginByAPasswordThatWasChangedMeanwhile) {
+    // Both look at the old password; the change is decided first.
+    std::optional<bool> entered;
+    std::optional<bool> changed;
+    desk_.engine().hold();
+    desk_.service().change_password(
+        me(),
+        {SecretString(std::string(PrincipalDesk::kPassword)), SecretString("an entirely new one")},
+        [&](const Result<SessionInfo>& answer) { changed = answer.has_value(); });
+    desk_.service().login(
+        {kOwner, SecretString(std::string(PrincipalDesk::kPassword)), {}, false},
+        [&](const Result<LoggedIn>& answer) { entered = answer.has_value(); });
+    desk_.engine().release();
+
+    EXPECT_EQ(changed, true);
+    EXPECT_EQ(entered, false);
+}
+
 TEST_F(Accounts, TakeNoCodeWithoutASecondFactor) {
     EXPECT_FALSE(prove_by_code("000000"));
 }
