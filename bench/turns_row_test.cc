@@ -1,0 +1,104 @@
+// Tests of what a benchmark says about its numbers.
+#include "bench/turns_row.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/latency.h"
+
+namespace interlock {
+namespace {
+
+TEST(Latency, PercentilesAreValuesThatWereMeasured) {
+    std::vector<std::int64_t> values;
+    for (std::int64_t i = 100; i >= 1; --i) {
+        values.push_back(i);
+    }
+    const LatencySummary summary = summarize(values);
+    EXPECT_EQ(summary.p50_us, 51);
+    EXPECT_EQ(summary.p99_us, 99);
+    EXPECT_EQ(summary.max_us, 100);
+}
+
+TEST(Latency, NothingMeasuredIsZero) {
+    const LatencySummary summary = summarize({});
+    EXPECT_EQ(summary.p50_us, 0);
+    EXPECT_EQ(summary.max_us, 0);
+    EXPECT_EQ(median_of(std::vector<double>{}), 0);
+}
+
+TEST(Latency, OneValueIsEveryPercentile) {
+    const LatencySummary summary = summarize({7});
+    EXPECT_EQ(summary.p50_us, 7);
+    EXPECT_EQ(summary.p99_us, 7);
+    EXPECT_EQ(summary.max_us, 7);
+}
+
+TEST(Latency, TheMedianIgnoresOneWildRound) {
+    EXPECT_EQ(median_of(std::vector<double>{5, 1000, 6}), 6);
+}
+
+TEST(TurnsRow, InProcessIsMeasuredAgainstRawSqlite) {
+    TurnsRow row;
+    row.turns_per_s = 600;
+    row.raw_turns_per_s = 1000;
+    EXPECT_DOUBLE_EQ(row.ratio(), 0.6);
+}
+
+TEST(TurnsRow, HttpIsMeasuredAgainstTheSlowerOfTheTwoBaselines) {
+    TurnsRow row;
+    row.turns_per_s = 600;
+    row.raw_turns_per_s = 2000;
+    row.bare_http_per_s = 1000;
+    EXPECT_DOUBLE_EQ(row.ratio(), 0.6);
+    row.raw_turns_per_s = 800;
+    EXPECT_DOUBLE_EQ(row.ratio(), 0.75);
+}
+
+TEST(TurnsRow, WithoutABaselineThereIsNoRatio) {
+    EXPECT_DOUBLE_EQ(TurnsRow{}.ratio(), 0);
+}
+
+TEST(TurnsRow, NamesTheResourceThatIsUsedUp) {
+    TurnsRow row;
+    row.engine_cpu_share = 0.95;
+    row.machine_cpu_share = 0.95;
+    EXPECT_EQ(row.saturated(), "engine thread");
+    row.engine_cpu_share = 0.5;
+    EXPECT_EQ(row.saturated(), "all cores");
+    row.machine_cpu_share = 0.4;
+    row.commit_share = 0.9;
+    EXPECT_EQ(row.saturated(), "disk");
+    row.commit_share = 0.3;
+    EXPECT_EQ(row.saturated(), "callers");
+}
+
+TEST(TurnsRow, TheJsonLineHoldsWhatScriptsRead) {
+    TurnsRow row;
+    row.transport = "inprocess";
+    row.callers = 64;
+    const Json json = encode(row);
+    for (const char* key :
+         {"transport",
+          "callers",
+          "turns_per_s",
+          "raw_turns_per_s",
+          "ratio",
+          "p50_us",
+          "p99_us",
+          "mean_batch",
+          "fdatasync_p50_us",
+          "engine_cpu_share",
+          "saturated"}) {
+        EXPECT_NE(json.find(key), nullptr) << key;
+    }
+    EXPECT_EQ(json.find("bare_http_per_s"), nullptr);
+    EXPECT_TRUE(parse_json(to_text(json)).has_value());
+}
+
+TEST(TurnsRow, TheTableHasALineForEachRow) {
+    const std::string table = to_table({TurnsRow{}, TurnsRow{}});
+    EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3);
+}
+
+}  // namespace
+}  // namespace interlock

@@ -1,0 +1,10 @@
+"""The same as the everyday crash test, two hundred times in a row."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+
+import crash_rounds
+
+crash_rounds.main(rounds=200)
