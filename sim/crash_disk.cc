@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace interlock {
+namespace interlock::sim {
 
 void CrashDisk::apply(std::string& to, const File::Change& change) {
     if (change.truncates) {
@@ -223,4 +223,4 @@ CrashDisk CrashDisk::durable_copy(Power& power) const {
     return copy;
 }
 
-}  // namespace interlock
+}  // namespace interlock::sim

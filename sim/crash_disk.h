@@ -20,7 +20,7 @@
 #include "sim/power.h"
 #include "sim/seeded.h"
 
-namespace interlock {
+namespace interlock::sim {
 
 enum class DiskFault { power_loss, io_error, disk_full };
 enum class DiskStatus { ok, io_error, full };
@@ -98,4 +98,4 @@ private:
     bool lies_ = false;
 };
 
-}  // namespace interlock
+}  // namespace interlock::sim

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace interlock {
+namespace interlock::sim {
 namespace {
 
 std::string content(CrashDisk& disk, const std::string& name) {
@@ -124,4 +124,4 @@ TEST(CrashDisk, CopiesOnlyWhatNoCrashCanTake) {
 }
 
 }  // namespace
-}  // namespace interlock
+}  // namespace interlock::sim

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace interlock {
+namespace interlock::sim {
 namespace {
 
 constexpr int kPathBytesMax = 256;
@@ -233,4 +233,4 @@ void CrashVfs::seed_sqlite(std::uint64_t seed) {
         SQLITE_OK);
 }
 
-}  // namespace interlock
+}  // namespace interlock::sim

@@ -12,7 +12,7 @@
 
 struct sqlite3_vfs;
 
-namespace interlock {
+namespace interlock::sim {
 
 class CrashVfs {
 public:
@@ -31,4 +31,4 @@ private:
     std::unique_ptr<sqlite3_vfs> vfs_;
 };
 
-}  // namespace interlock
+}  // namespace interlock::sim

@@ -6,7 +6,7 @@
 #include "adapters/sqlite/sqlite_ledger_store.h"
 #include "base/check.h"
 
-namespace interlock {
+namespace interlock::sim {
 namespace {
 
 TurnCommit turn_with(const std::string& machine_key, std::int64_t loaded_version) {
@@ -99,4 +99,4 @@ TEST(CrashVfs, ReportsAFullDiskAndGoesOnAfterwards) {
 }
 
 }  // namespace
-}  // namespace interlock
+}  // namespace interlock::sim

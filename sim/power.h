@@ -2,10 +2,10 @@
 // on for a moment as if nothing had happened; everything it then does to the world must not count.
 #pragma once
 
-namespace interlock {
+namespace interlock::sim {
 
 struct Power {
     bool on = true;
 };
 
-}  // namespace interlock
+}  // namespace interlock::sim

@@ -1,6 +1,6 @@
 #include "sim/seeded.h"
 
-namespace interlock {
+namespace interlock::sim {
 
 std::uint64_t SeededRandom::next() {
     state_ += 0x9e3779b97f4a7c15ull;
@@ -43,4 +43,4 @@ void SimClock::advance(Duration span) {
     monotonic_ = {monotonic_.microseconds + span.microseconds};
 }
 
-}  // namespace interlock
+}  // namespace interlock::sim

@@ -14,7 +14,7 @@
 #include "ports/clock.h"
 #include "ports/id_source.h"
 
-namespace interlock {
+namespace interlock::sim {
 
 // SplitMix64: tiny, fast, and good enough to choose faults with.
 class SeededRandom {
@@ -67,4 +67,4 @@ private:
     Duration monotonic_{1'000'000};
 };
 
-}  // namespace interlock
+}  // namespace interlock::sim

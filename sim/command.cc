@@ -1,0 +1,120 @@
+#include "sim/command.h"
+
+#include <array>
+
+#include "sim/seeded.h"
+
+namespace interlock::sim {
+
+std::string_view to_word(Command::Kind kind) {
+    constexpr std::array<std::string_view, 8> kWords{
+        "probe",
+        "kill_on",
+        "kill_off",
+        "kill_status",
+        "list_approvals",
+        "get_approval",
+        "approve",
+        "reject"};
+    return kWords[static_cast<std::size_t>(kind)];
+}
+
+std::optional<AnswerKey> answer_key_of(const Command& command) {
+    switch (command.kind) {
+        case Command::Kind::probe:
+            return AnswerKey{command.tenant_id, "submit_probe", command.probe.idempotency_key};
+        case Command::Kind::kill_on:
+        case Command::Kind::kill_off:
+            if (command.kill.idempotency_key) {
+                const bool py = command.form == KillSwitchService::Form::py_tool;
+                return AnswerKey{
+                    command.tenant_id,
+                    py ? "py_set_kill_switch" : "set_kill_switch",
+                    *command.kill.idempotency_key};
+            }
+            break;
+        default:
+            break;
+    }
+    return std::nullopt;
+}
+
+std::string to_text(const Command& command) {
+    std::string text(to_word(command.kind));
+    text += " " + command.tenant_id.text() + " by " + to_text(command.principal);
+    if (const auto key = answer_key_of(command)) {
+        text += " key " + key->key.text();
+    }
+    switch (command.kind) {
+        case Command::Kind::probe:
+            text += command.probe.effect ? (command.probe.wait ? " effect wait" : " effect") : "";
+            text += " \"" + command.probe.note + "\"";
+            break;
+        case Command::Kind::kill_on:
+        case Command::Kind::kill_off:
+            text += " \"" + command.kill.reason + "\"";
+            break;
+        case Command::Kind::get_approval:
+        case Command::Kind::approve:
+        case Command::Kind::reject:
+            text += " " + command.approval_id.text();
+            break;
+        default:
+            break;
+    }
+    return text;
+}
+
+const TenantId* People::home_of(std::string_view principal_text) const {
+    for (const auto* side : {&agents, &humans}) {
+        for (const auto& [tenant_id, members] : *side) {
+            for (const Principal& member : members) {
+                if (to_text(member) == principal_text) {
+                    return &tenant_id;
+                }
+            }
+        }
+    }
+    return nullptr;
+}
+
+People make_people(std::uint64_t seed, std::uint64_t humans_min) {
+    SeededRandom random(seed);
+    People people;
+    // '-' never occurs in a generated id, so these words cannot turn up by accident.
+    people.tenants = {
+        TenantId::trusted("t-ash"), TenantId::trusted("t-birch"), TenantId::trusted("t-cedar")};
+    people.tenants.resize(2 + random.below(2));
+    const auto member = [](PrincipalKind kind, const std::string& id, const TenantId& home) {
+        Principal principal;
+        principal.kind = kind;
+        principal.id = id;
+        principal.tenants = {home};
+        principal.authenticated_at = SimClock::kStart;
+        return principal;
+    };
+    for (const TenantId& tenant_id : people.tenants) {
+        const std::uint64_t agents = 1 + random.below(2);
+        for (std::uint64_t i = 0; i < agents; ++i) {
+            Principal agent = member(
+                PrincipalKind::agent, "key-" + tenant_id.text() + std::to_string(i), tenant_id);
+            agent.scopes = {all_scopes().begin(), all_scopes().end()};
+            people.agents[tenant_id].push_back(std::move(agent));
+        }
+        const std::uint64_t humans = humans_min + random.below(3);
+        for (std::uint64_t i = 0; i < humans; ++i) {
+            people.humans[tenant_id].push_back(member(
+                PrincipalKind::human, "hum-" + tenant_id.text() + std::to_string(i), tenant_id));
+        }
+    }
+    const std::uint64_t host_humans = humans_min + random.below(3);
+    for (std::uint64_t i = 0; i < host_humans; ++i) {
+        people.humans[system_tenant()].push_back(
+            member(PrincipalKind::human, "hum-host" + std::to_string(i), system_tenant()));
+    }
+    people.host_operator.kind = PrincipalKind::host_operator;
+    people.host_operator.id = "local";
+    return people;
+}
+
+}  // namespace interlock::sim

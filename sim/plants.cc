@@ -1,0 +1,155 @@
+#include "sim/plants.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+#include "base/errors.h"
+#include "core/ledger/hash_chain.h"
+#include "services/outbox_runner.h"
+
+namespace interlock::sim {
+namespace {
+
+using Store = PlantInfo::Store;
+
+constexpr std::array<PlantInfo, 10> kPlants{{
+    {Plant::act_before_commit,
+     "act_before_commit",
+     "effects are sent while their turn is still being committed",
+     "I1"},
+    {Plant::drop_head,
+     "drop_head",
+     "a restart loses the last record of a chain together with its head",
+     "chain durability",
+     Store::memory},
+    {Plant::forget_answer, "forget_answer", "answers are not stored under their keys", "I2"},
+    {Plant::resend_unknown,
+     "resend_unknown",
+     "an effect whose outcome is not known is sent again",
+     "I4"},
+    {Plant::latch_ignored, "latch_ignored", "the way to the sink does not look at the latch", "I6"},
+    {Plant::release_without_human,
+     "release_without_human",
+     "asking for a release lowers the latch at once",
+     "I6"},
+    {Plant::cross_tenant_answer,
+     "cross_tenant_answer",
+     "keys and lists of one tenant answer for another",
+     "I7"},
+    {Plant::torn_batch, "torn_batch", "a crash leaves half of a batch behind", "batch"},
+    {Plant::ack_before_sync,
+     "ack_before_sync",
+     "the disk says that it synced and did not",
+     "I1 durability chain batch",
+     Store::disk},
+    {Plant::reuse_seq,
+     "reuse_seq",
+     "a restart writes another record under a sequence number that was used",
+     "chain",
+     Store::memory},
+}};
+
+constexpr PlantInfo kNone{Plant::none, "none", "nothing is broken", ""};
+
+}  // namespace
+
+std::span<const PlantInfo> all_plants() {
+    return kPlants;
+}
+
+std::optional<Plant> find_plant(std::string_view name) {
+    for (const PlantInfo& info : kPlants) {
+        if (info.name == name) {
+            return info.plant;
+        }
+    }
+    return std::nullopt;
+}
+
+const PlantInfo& info_of(Plant plant) {
+    const auto found = std::find_if(
+        kPlants.begin(), kPlants.end(), [&](const PlantInfo& info) { return info.plant == plant; });
+    return found == kPlants.end() ? kNone : *found;
+}
+
+Result<void> PlantedStore::commit(std::span<const TurnCommit> turns) {
+    if (parts_.plant == Plant::act_before_commit) {
+        for (const TurnCommit& turn : turns) {
+            for (const OutboxItem& item : turn.outbox) {
+                if (item.kind != kCancelAllKind) {
+                    (void)parts_.sink.perform(item);
+                }
+            }
+        }
+    }
+    if (parts_.plant == Plant::forget_answer) {
+        std::vector<TurnCommit> without(turns.begin(), turns.end());
+        for (TurnCommit& turn : without) {
+            turn.answers.clear();
+        }
+        return inner_.commit(without);
+    }
+    constexpr std::uint64_t kTornEvery = 4;
+    if (parts_.plant == Plant::torn_batch && turns.size() > 1 && ++batches_ % kTornEvery == 0) {
+        (void)inner_.commit(turns.first(turns.size() / 2));
+        parts_.power.on = false;
+        return fail(errors::io_failed, "the power went in the middle of a batch");
+    }
+    return inner_.commit(turns);
+}
+
+Result<std::optional<StoredAnswer>> PlantedStore::find_answer(const AnswerKey& key) {
+    TRY_ASSIGN(std::optional<StoredAnswer> found, inner_.find_answer(key));
+    if (parts_.plant == Plant::cross_tenant_answer && !found) {
+        for (const TenantId& other : parts_.people.tenants) {
+            TRY_ASSIGN(found, inner_.find_answer({other, key.function, key.key}));
+            if (found) {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+Result<EffectReceipt> ResendingSink::perform(const OutboxItem& effect) {
+    Result<EffectReceipt> first = inner_.perform(effect);
+    if (first || first.error() == errors::effect_refused) {
+        return first;
+    }
+    return inner_.perform(effect);
+}
+
+void spoil_at_restart(Plant plant, MemoryLedgerContents& contents, MirrorModel& mirror) {
+    if ((plant != Plant::drop_head && plant != Plant::reuse_seq) || contents.heads.empty()) {
+        return;
+    }
+    auto& [tenant_id, head] = *std::max_element(
+        contents.heads.begin(), contents.heads.end(), [](const auto& a, const auto& b) {
+            return a.second.seq < b.second.seq;
+        });
+    if (head.seq < 2) {
+        return;
+    }
+    const LedgerEntry last = contents.ledger.at({tenant_id, head.seq});
+    contents.ledger.erase({tenant_id, head.seq});
+    const LedgerEntry& before = contents.ledger.at({tenant_id, head.seq - 1});
+    if (plant == Plant::drop_head) {
+        head = {before.seq, before.hash};
+        return;
+    }
+    const auto json = parse_json(last.canonical_json);
+    CHECK(json.has_value());
+    auto record = decode_audit_record(*json);
+    CHECK(record.has_value());
+    record->draft.reason += " (rewritten)";
+    ChainHead chain{before.seq, before.hash};
+    const auto sealed = seal(chain, record->draft);
+    CHECK(sealed.has_value());
+    contents.ledger[{tenant_id, last.seq}] = {
+        tenant_id, last.seq, sealed->canonical, sealed->record.hash};
+    head = {last.seq, sealed->record.hash};
+    mirror.roll_back(tenant_id, head);
+}
+
+}  // namespace interlock::sim

@@ -1,0 +1,81 @@
+// Mistakes put in on purpose, to prove that the simulator can fail. Each breaks one promise in the
+// wiring around the production code, or through a wrapper; production knows nothing of them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "adapters/memory/memory_ledger_store.h"
+#include "ports/effect_sink.h"
+#include "sim/command.h"
+#include "sim/forwarding_store.h"
+#include "sim/power.h"
+#include "sim/world.h"
+
+namespace interlock::sim {
+
+enum class Plant {
+    none,
+    act_before_commit,
+    drop_head,
+    forget_answer,
+    resend_unknown,
+    latch_ignored,
+    release_without_human,
+    cross_tenant_answer,
+    torn_batch,
+    ack_before_sync,
+    reuse_seq,
+};
+
+struct PlantInfo {
+    Plant plant;
+    std::string_view name;
+    std::string_view does;        // One sentence.
+    std::string_view invariants;  // Those that may be the first to notice, separated by spaces.
+    // Which store it is about; nothing: both.
+    enum class Store { any, memory, disk } store = Store::any;
+};
+std::span<const PlantInfo> all_plants();
+std::optional<Plant> find_plant(std::string_view name);
+const PlantInfo& info_of(Plant plant);
+
+// The mistakes that lie between the plane and its store.
+class PlantedStore final : public ForwardingStore {
+public:
+    struct Parts {
+        LedgerStore& inner;
+        Plant plant = Plant::none;
+        Power& power;
+        const People& people;
+        EffectSink& sink;
+    };
+    explicit PlantedStore(Parts parts) : ForwardingStore(parts.inner), parts_(parts) {}
+
+    Result<void> commit(std::span<const TurnCommit> turns) override;
+    Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) override;
+
+private:
+    Parts parts_;
+    std::uint64_t batches_ = 0;
+};
+
+// The plant resend_unknown: no answer, so it asks again.
+class ResendingSink final : public EffectSink {
+public:
+    explicit ResendingSink(EffectSink& inner) : inner_(inner) {}
+    Result<EffectReceipt> perform(const OutboxItem& effect) override;
+    Result<std::optional<EffectReceipt>> find(const EffectId& effect_id) override {
+        return inner_.find(effect_id);
+    }
+
+private:
+    EffectSink& inner_;
+};
+
+// The mistakes a restart makes with what it finds (drop_head, reuse_seq); memory store only.
+void spoil_at_restart(Plant plant, MemoryLedgerContents& contents, MirrorModel& mirror);
+
+}  // namespace interlock::sim

@@ -1,0 +1,171 @@
+#include "sim/server.h"
+
+#include "base/check.h"
+#include "base/crypto.h"
+
+namespace interlock::sim {
+namespace {
+
+// Small, so that the log starts over several times in a run.
+constexpr std::int64_t kWalBytes = 96 * 1024;
+// Small, so that full queues are met.
+constexpr TurnEngine::Bounds kEngineBounds{
+    .waiting_turns_max = 24,
+    .waiting_urgent_max = 3,
+    .waiting_internal_max = 4096,
+    .batch_turns_max = 256,
+};
+
+bool choose_disk(std::uint64_t seed, Plant plant) {
+    switch (info_of(plant).store) {
+        case PlantInfo::Store::memory:
+            return false;
+        case PlantInfo::Store::disk:
+            return true;
+        case PlantInfo::Store::any:
+            break;
+    }
+    return seed % 2 == 0;
+}
+
+Ed25519KeyPair make_key(std::uint64_t seed) {
+    auto key = ed25519_from_seed(sha256("simulated key " + std::to_string(seed)));
+    CHECK(key.has_value());
+    return *std::move(key);
+}
+
+}  // namespace
+
+World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
+    : seed(from_seed),
+      plant(planted),
+      on_disk(choose_disk(seed, plant)),
+      two_person_rule(mix_seeds(seed, 1) % 4 == 0),
+      people(make_people(mix_seeds(seed, 2), two_person_rule ? 2 : 1)),
+      key(make_key(seed)),
+      ids(mix_seeds(seed, 3)),
+      disk(power),
+      sink(power),
+      flag(power),
+      mirror(power),
+      reference(log) {
+    if (plant == Plant::ack_before_sync) {
+        disk.lie_about_sync();
+    }
+}
+
+Result<std::unique_ptr<Server>> Server::start(World& world, OnCommitted on_committed) {
+    std::unique_ptr<Server> server(new Server(world));
+    TRY(server->open_store(std::move(on_committed)));
+    TRY(server->open_plane());
+    return server;
+}
+
+Server::~Server() {
+    outbox_.reset();
+    engine_.reset();
+    plane_.reset();
+    if (memory_ != nullptr) {
+        world_.memory = memory_->take_contents();
+    }
+}
+
+Result<void> Server::open_store(OnCommitted on_committed) {
+    ++world_.lives;
+    LedgerStore* bottom = nullptr;
+    if (world_.on_disk) {
+        CrashVfs::seed_sqlite(mix_seeds(world_.seed, world_.lives));
+        vfs_ = std::make_unique<CrashVfs>(world_.disk);
+        TRY_ASSIGN(
+            sqlite_,
+            SqliteLedgerStore::open(
+                {.path = kDatabasePath,
+                 .vfs_name = vfs_->name(),
+                 .exclusive_locking = true,
+                 .checkpoint_thread = false,
+                 .wal_passive_bytes = kWalBytes,
+                 .wal_restart_bytes = kWalBytes}));
+        bottom = sqlite_.get();
+    } else {
+        spoil_at_restart(world_.plant, world_.memory, world_.mirror);
+        memory_ = std::make_unique<MemoryLedgerStore>(std::move(world_.memory));
+        faulty_ = std::make_unique<FaultyStore>(*memory_, world_.power);
+        bottom = faulty_.get();
+    }
+    planted_ = std::make_unique<PlantedStore>(
+        PlantedStore::Parts{*bottom, world_.plant, world_.power, world_.people, world_.sink});
+    witness_ = std::make_unique<WitnessStore>(
+        WitnessStore::Parts{*planted_, world_.power, world_.reference, std::move(on_committed)});
+    return {};
+}
+
+void Server::submit(TurnRequest request) {
+    const std::string& function = request.function;
+    if (world_.plant == Plant::release_without_human && !request.urgent &&
+        function.ends_with("set_kill_switch")) {
+        KillLatch& latch = plane_->latch;
+        latch.lower(request.tenant_id, latch.raised_count(request.tenant_id));
+    }
+    if (world_.plant == Plant::cross_tenant_answer && function == "list_approvals") {
+        request.tenant_id = world_.people.tenants.front();
+    }
+    // As the server does: the program's own turns have a lane that callers cannot fill.
+    if (request.principal.kind == PrincipalKind::internal && !request.urgent) {
+        engine_->submit_internal(std::move(request));
+    } else {
+        engine_->submit(std::move(request));
+    }
+}
+
+Result<void> Server::open_plane() {
+    EffectSink* sink = &world_.sink;
+    if (world_.plant == Plant::resend_unknown) {
+        resending_ = std::make_unique<ResendingSink>(world_.sink);
+        sink = resending_.get();
+    }
+    plane_ = std::make_unique<Plane>(
+        Plane::Parts{
+            .store = *witness_,
+            .clock = world_.clock,
+            .ids = world_.ids,
+            .mirror = world_.mirror,
+            .observer = observer_,
+            .sink = *sink,
+            .flag = world_.flag,
+            .key = world_.key,
+            .submit = [this](TurnRequest request) { submit(std::move(request)); },
+            .dispatch =
+                [this](std::vector<OutboxItem> effects) { outbox_->enqueue(std::move(effects)); }},
+        PlaneConfig{.two_person_rule = world_.two_person_rule, .has_sink = true});
+    PrincipalDirectory::Snapshot everybody;
+    for (const auto& [tenant_id, humans] : world_.people.humans) {
+        everybody.humans[tenant_id] = static_cast<std::int64_t>(humans.size());
+    }
+    plane_->directory.publish(std::make_shared<PrincipalDirectory::Snapshot>(everybody));
+    engine_ = std::make_unique<TurnEngine>(plane_->runner, kEngineBounds);
+    engine_->set_clock(world_.clock);
+    engine_->set_round_duty([this] { plane_->ledger.duty(); });
+    OutboxRunner* runner = &plane_->outbox;
+    if (world_.plant == Plant::latch_ignored) {
+        blind_outbox_ = std::make_unique<OutboxRunner>(
+            OutboxRunner::Parts{*sink, blind_latch_, blind_flag_, world_.clock});
+        runner = blind_outbox_.get();
+    }
+    outbox_ = std::make_unique<OutboxThreads>(*runner, world_.clock, [this](EffectOutcome outcome) {
+        engine_->submit_internal(plane_->runner.outcome_turn(std::move(outcome)));
+    });
+    TRY_ASSIGN(recovery_, plane_->open());
+    outbox_->enqueue(recovery_.resend);
+    outbox_->enqueue_unsettled(recovery_.unsettled);
+    return {};
+}
+
+void Server::finish() {
+    constexpr int kRoundsMax = 100;
+    for (int i = 0; i < kRoundsMax && engine_->waiting() > 0 && world_.power.on; ++i) {
+        engine_->run_round(kEngineBounds.batch_turns_max, std::chrono::microseconds(0));
+    }
+    plane_->ledger.sign_all();
+}
+
+}  // namespace interlock::sim

@@ -1,0 +1,112 @@
+// One life of the server: the production plane, engine and outbox over the models of a world, wired
+// as the real server wires them, without threads. A crash ends it; the world goes on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "adapters/memory/memory_ledger_store.h"
+#include "adapters/sqlite/sqlite_ledger_store.h"
+#include "services/plane.h"
+#include "services/turn_engine.h"
+#include "sim/command.h"
+#include "sim/crash_disk.h"
+#include "sim/crash_vfs.h"
+#include "sim/faulty_store.h"
+#include "sim/plants.h"
+#include "sim/reference.h"
+#include "sim/world.h"
+
+namespace interlock::sim {
+
+// Everything that outlives the server.
+struct World {
+    World(std::uint64_t from_seed, Plant planted, ViolationLog& log);
+
+    const std::uint64_t seed;
+    const Plant plant;
+    const bool on_disk;  // The real SQLite store on a crash disk; else the memory store.
+    const bool two_person_rule;
+    const People people;
+    const Ed25519KeyPair key;
+    Power power;
+    SimClock clock;
+    SeededIds ids;
+    CrashDisk disk;
+    MemoryLedgerContents memory;
+    SinkModel sink;
+    FlagModel flag;
+    MirrorModel mirror;
+    Reference reference;
+    std::uint64_t lives = 0;
+};
+
+inline constexpr const char* kDatabasePath = "ledger.db";
+
+class Server {
+public:
+    using OnCommitted = std::function<void(std::span<const TurnCommit>)>;
+
+    // Opens the store and the plane; what recovery found is in recovery().
+    static Result<std::unique_ptr<Server>> start(World& world, OnCommitted on_committed);
+    // Gives the memory store's contents back to the world.
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    Plane& plane() { return *plane_; }
+    TurnEngine& engine() { return *engine_; }
+    OutboxThreads& outbox() { return *outbox_; }
+    // As the plane sees it, below the witness.
+    LedgerStore& store() { return *planted_; }
+    const Plane::Recovery& recovery() const { return recovery_; }
+    // The bottom of the stack, durable as soon as it returns; null on a disk.
+    LedgerStore* memory() { return memory_.get(); }
+    // Null on a disk.
+    FaultyStore* faulty() { return faulty_.get(); }
+    bool store_has_failed() const { return witness_->has_failed(); }
+
+    // Finishes what was accepted and signs the chains, as a shutdown does.
+    void finish();
+
+private:
+    class NoObserver final : public TurnObserver {
+        void on_commit(std::size_t, Duration) override {}
+        void on_refusal(std::string_view) override {}
+        void on_commit_failure(const Error&) override {}
+    };
+    class NeverRaisedFlag final : public KillFlag {
+        bool is_raised() override { return false; }
+        std::string reason() override { return {}; }
+        Result<void> raise(std::string_view) override { return {}; }
+        Result<void> lower() override { return {}; }
+    };
+
+    explicit Server(World& world) : world_(world) {}
+    Result<void> open_store(OnCommitted on_committed);
+    Result<void> open_plane();
+    void submit(TurnRequest request);
+
+    World& world_;
+    NoObserver observer_;
+    // The store, from the bottom up.
+    std::unique_ptr<MemoryLedgerStore> memory_;
+    std::unique_ptr<CrashVfs> vfs_;
+    std::unique_ptr<SqliteLedgerStore> sqlite_;
+    std::unique_ptr<FaultyStore> faulty_;
+    std::unique_ptr<PlantedStore> planted_;
+    std::unique_ptr<WitnessStore> witness_;
+    std::unique_ptr<EffectSink> resending_;
+    // A way to the sink that knows no latch; for the plant latch_ignored.
+    KillLatch blind_latch_;
+    NeverRaisedFlag blind_flag_;
+    std::unique_ptr<OutboxRunner> blind_outbox_;
+    std::unique_ptr<Plane> plane_;
+    std::unique_ptr<TurnEngine> engine_;
+    std::unique_ptr<OutboxThreads> outbox_;
+    Plane::Recovery recovery_;
+};
+
+}  // namespace interlock::sim

@@ -1,0 +1,110 @@
+// One run: a world, one server after the other, a list of steps, and the checkers that watch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/durable_view.h"
+#include "sim/invariants.h"
+#include "sim/server.h"
+#include "sim/workload.h"
+
+namespace interlock::sim {
+
+struct RunConfig {
+    std::uint64_t seed = 0;
+    Plant plant = Plant::none;
+    std::function<void(std::string)> trace;  // Empty: nobody listens.
+};
+
+struct RunResult {
+    std::optional<Violation> violation;
+    std::size_t steps_done = 0;  // Up to and with the one that broke the promise.
+    // What the run came to see; a run that saw nothing proves nothing.
+    struct Counts {
+        std::uint64_t deliveries = 0;
+        std::uint64_t commits = 0;
+        std::uint64_t records = 0;
+        std::uint64_t effects = 0;  // Without cancels.
+        std::uint64_t cancels = 0;
+        std::uint64_t crashes = 0;
+        std::uint64_t releases = 0;
+        std::uint64_t refusals = 0;
+    } counts;
+};
+
+// Runs the steps, then lets everything come to rest and checks that it does.
+RunResult run_simulation(const RunConfig& config, std::span<const Step> steps);
+
+class Simulation {
+public:
+    explicit Simulation(const RunConfig& config);
+
+    RunResult run(std::span<const Step> steps);
+
+private:
+    // Steps, in simulation_steps.cc.
+    void take(const Step& step);
+    void send(SeededRandom& random);
+    void deliver_held(SeededRandom& random);
+    void advance_clock(SeededRandom& random);
+    void flag_file(SeededRandom& random);
+    void flag_trouble(SeededRandom& random);
+    void watch_flag();
+    void rule_fires(SeededRandom& random);
+    void sink_trouble(SeededRandom& random);
+    void store_trouble(SeededRandom& random);
+    void engine_round(SeededRandom& random);
+
+    // The server and its callers.
+    void deliver(const Command& command);
+    void call_service(const Command& command, const std::function<void(Result<Answer>)>& reply);
+    void on_reply(const Delivered& delivered, const Result<Answer>& result);
+    void check_audit_ref(const Command& command, const Answer& answer);
+    void on_committed(std::span<const TurnCommit> turns);
+    void on_arrival(const OutboxItem& effect);
+    void start_server();
+    bool try_start();
+    void crash(std::uint64_t seed);
+    void restart();
+    void recover_if_dark(std::uint64_t seed);
+
+    // The end of a run, in simulation_end.cc.
+    void end();
+    void heal();
+    void come_to_rest();
+    void release_all();
+    void release(const TenantId& tenant_id);
+    void check_effects_flow();
+    void ask_again();
+    void check_chains();
+
+    void tell(const std::string& line);
+    bool is_broken() const { return log_.first().has_value(); }
+
+    const RunConfig config_;
+    ViolationLog log_;
+    World world_;
+    TenantInvariant tenants_;
+    ChainInvariant chains_;
+    AnswerInvariant answers_;
+    ApprovalInvariant approvals_;
+    KillInvariant kill_;
+    EffectInvariant effects_;
+    ReplyInvariant replies_;
+    Composer composer_;
+    std::unique_ptr<DurableView> durable_;
+    std::vector<Command> held_;  // By the network.
+    std::unique_ptr<Server> server_;
+    bool flag_was_raised_ = false;  // When the watcher last looked.
+    std::uint64_t deliveries_ = 0;
+    std::uint64_t rules_ = 0;
+    RunResult::Counts counts_;
+};
+
+}  // namespace interlock::sim

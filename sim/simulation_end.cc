@@ -1,0 +1,168 @@
+// The end of a run: faults stop, people do their part, and everything must come right again. What
+// hangs for ever, loses an answer or stays stopped shows here.
+#include <algorithm>
+
+#include "sim/simulation.h"
+
+namespace interlock::sim {
+namespace {
+
+constexpr int kRestRounds = 60;
+constexpr std::size_t kAskedAgainMax = 25;
+constexpr std::size_t kRoundTurns = 64;
+
+}  // namespace
+
+void Simulation::end() {
+    heal();
+    // Half of the runs go on with the server that has been through it all.
+    if (server_->store_has_failed() || config_.seed % 4 < 2) {
+        crash(mix_seeds(config_.seed, 30));
+    }
+    if (!is_broken()) {
+        come_to_rest();
+    }
+    if (!is_broken()) {
+        release_all();
+    }
+    if (!is_broken()) {
+        check_effects_flow();
+    }
+    if (!is_broken()) {
+        ask_again();
+    }
+    if (!is_broken()) {
+        crash(mix_seeds(config_.seed, 31));
+    }
+    if (!is_broken()) {
+        check_chains();
+    }
+}
+
+void Simulation::heal() {
+    world_.disk.disarm();
+    if (server_->faulty() != nullptr) {
+        server_->faulty()->disarm();
+    }
+    world_.sink.set_mood(SinkMood::works, 0);
+    world_.sink.go_silent(0);
+    world_.flag.set_unreadable(false);
+    world_.flag.set_unwritable(false);
+    held_.clear();
+}
+
+void Simulation::come_to_rest() {
+    for (int i = 0; i < kRestRounds && !is_broken(); ++i) {
+        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
+        for (int j = 0; j < 8; ++j) {
+            server_->outbox().run_round(std::chrono::milliseconds(0));
+        }
+        world_.clock.advance(Duration::of_milliseconds(700));
+        watch_flag();
+    }
+    replies_.on_quiet();
+    const auto left = server_->store().load_outbox();
+    if (!left || !left->empty()) {
+        log_.report(
+            "progress",
+            left
+                ? left->front().effect_id.text() + " (" + left->front().kind + ") was never settled"
+                : "the outbox cannot be read: " + left.error().message);
+    }
+}
+
+void Simulation::release_all() {
+    world_.flag.remove_file();
+    watch_flag();
+    release(system_tenant());
+    for (const TenantId& tenant_id : world_.people.tenants) {
+        release(tenant_id);
+    }
+}
+
+// Asks for a release and has every human of the tenant approve it.
+void Simulation::release(const TenantId& tenant_id) {
+    const auto round = [this] {
+        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
+        server_->outbox().run_round(std::chrono::milliseconds(0));
+        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
+    };
+    // A second time, because a stop that was never recorded is recorded when first asked about.
+    for (int i = 0; i < 2 && approvals_.pending(tenant_id).empty(); ++i) {
+        deliver(composer_.make_kill(tenant_id, world_.people.host_operator, false));
+        round();
+    }
+    for (Principal human : world_.people.humans.at(tenant_id)) {
+        human.authenticated_at = world_.clock.now();
+        for (const ApprovalId& approval_id : approvals_.pending(tenant_id)) {
+            deliver(composer_.make_vote(tenant_id, human, approval_id));
+            round();
+        }
+    }
+    const bool enough_humans =
+        !world_.two_person_rule || world_.people.humans.at(tenant_id).size() > 1;
+    if (enough_humans && kill_.is_stopped_itself(tenant_id)) {
+        log_.report("progress", tenant_id.text() + " stays stopped although its humans approved");
+    }
+}
+
+void Simulation::check_effects_flow() {
+    for (const TenantId& tenant_id : world_.people.tenants) {
+        if (kill_.is_stopped(tenant_id)) {
+            continue;  // Too few humans for the two-person rule.
+        }
+        const std::size_t before = world_.sink.performed_count();
+        deliver(composer_.make_probe(tenant_id, true, true));
+        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
+        server_->outbox().run_round(std::chrono::milliseconds(0));
+        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
+        if (world_.sink.performed_count() != before + 1) {
+            log_.report("progress", "no effect of " + tenant_id.text() + " gets through any more");
+        }
+    }
+}
+
+void Simulation::ask_again() {
+    std::size_t asked = 0;
+    const std::vector<Command> history = composer_.history();
+    for (const Command& command : history) {
+        const auto key = answer_key_of(command);
+        // An old activation would stop the tenant again; everything else must change nothing.
+        if (command.kind != Command::Kind::probe || asked >= kAskedAgainMax ||
+            !answers_.is_answered(*key) ||
+            world_.clock.now() - command.sent_at > Composer::kMemory) {
+            continue;
+        }
+        ++asked;
+        const std::uint64_t refused = counts_.refusals;
+        deliver(command);
+        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
+        if (counts_.refusals != refused && !answers_.was_altered(*key)) {
+            log_.report("I2", "an answered request is refused: " + to_text(command));
+        }
+    }
+    replies_.on_quiet();
+}
+
+void Simulation::check_chains() {
+    const auto heads = world_.mirror.load();
+    std::vector<TenantId> all = world_.people.tenants;
+    all.push_back(system_tenant());
+    for (const TenantId& tenant_id : all) {
+        const bool mirrored = heads && heads->contains(tenant_id);
+        const auto report = verify_chain(
+            {.store = server_->store(),
+             .mirror_head = mirrored ? &heads->at(tenant_id) : nullptr,
+             .public_key = world_.key.public_key,
+             .from_last_checkpoint = false},
+            tenant_id);
+        if (!report || report->fault) {
+            log_.report(
+                "chain",
+                "the chain of " + tenant_id.text() + " does not verify: " +
+                    (report ? report->fault->detail : report.error().message));
+        }
+    }
+}
+
+}  // namespace interlock::sim
