@@ -1,23 +1,27 @@
 #include "api/mcp/sse_reader.h"
 
+#include <utility>
+
 namespace interlock {
 
 bool SseReader::feed(std::string_view bytes, const std::function<void(const SseEvent&)>& on_event) {
-    for (const char c : bytes) {
-        if (skip_newline_ && c == '\n') {
-            skip_newline_ = false;
+    while (!bytes.empty()) {
+        if (std::exchange(skip_newline_, false) && bytes.front() == '\n') {
+            bytes.remove_prefix(1);
             continue;
         }
-        skip_newline_ = c == '\r';
-        if (c == '\n' || c == '\r') {
-            take_line(line_, on_event);
-            line_.clear();
-            continue;
-        }
-        line_ += c;
+        const std::size_t end = bytes.find_first_of("\r\n");
+        line_ += bytes.substr(0, end);
         if (line_.size() + event_.data.size() > kSseEventBytesMax) {
             return false;
         }
+        if (end == std::string_view::npos) {
+            break;
+        }
+        skip_newline_ = bytes[end] == '\r';
+        bytes.remove_prefix(end + 1);
+        take_line(line_, on_event);
+        line_.clear();
     }
     return true;
 }
