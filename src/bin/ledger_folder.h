@@ -42,8 +42,8 @@ std::string describe(const FolderReport& report);
 
 struct FolderCheck {
     std::string data_folder;
-    std::vector<TenantId> tenants;  // Empty: all.
-    std::string public_key;         // Raw; empty: the one in the folder.
+    std::vector<TenantId> tenants = {};  // Empty: all.
+    std::string public_key = {};         // Raw; empty: the one in the folder.
     bool from_last_checkpoint = false;
     bool check_database = true;  // Its structure, too, not only the chains in it.
     std::function<void(const TenantId& tenant_id, std::int64_t seq)> on_progress = {};

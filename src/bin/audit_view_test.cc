@@ -1,0 +1,123 @@
+#include "bin/audit_view.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "base/errors.h"
+#include "base/text.h"
+#include "bin/server_client.h"
+#include "bin/test_ledger.h"
+
+namespace interlock {
+namespace {
+
+const TenantId kDemo = TenantId::trusted("demo");
+
+TEST(AuditView, TakesTheOnlyTenantWhenNoneIsNamed) {
+    TestLedger ledger;
+    ledger.append("_system", 1);
+    ledger.append("demo", 1);
+    EXPECT_EQ(choose_chain(ledger.store(), "").value(), kDemo);
+}
+
+TEST(AuditView, AsksWhichOfSeveralTenantsIsMeant) {
+    TestLedger ledger;
+    ledger.append("demo", 1);
+    ledger.append("other", 1);
+    const auto chosen = choose_chain(ledger.store(), "");
+    ASSERT_FALSE(chosen.has_value());
+    EXPECT_EQ(chosen.error(), errors::bad_usage);
+    EXPECT_TRUE(chosen.error().message.contains("demo, other"));
+}
+
+TEST(AuditView, RefusesATenantWithoutAChain) {
+    TestLedger ledger;
+    ledger.append("demo", 1);
+    EXPECT_EQ(choose_chain(ledger.store(), "nobody").error(), errors::not_found);
+}
+
+TEST(AuditView, PrintsTheNewestRecordsOldestFirst) {
+    TestLedger ledger;
+    ledger.append("demo", 12);
+    std::ostringstream out;
+    const TailOptions options{.data_folder = ledger.path(), .tenant_id = kDemo, .count = 3};
+    ASSERT_TRUE(print_tail(ledger.store(), options, out).has_value());
+    const std::string text = out.str();
+    EXPECT_FALSE(text.contains("note number 9\n"));
+    EXPECT_LT(text.find("note number 10"), text.find("note number 12"));
+}
+
+TEST(AuditView, PrintsOneJsonDocumentPerLine) {
+    TestLedger ledger;
+    ledger.append("demo", 2);
+    std::ostringstream out;
+    const TailOptions options{
+        .data_folder = ledger.path(), .tenant_id = kDemo, .count = 20, .json = true};
+    ASSERT_TRUE(print_tail(ledger.store(), options, out).has_value());
+    const std::string text = out.str();
+    const auto lines = split(text, '\n');
+    ASSERT_EQ(lines.size(), 3u);
+    EXPECT_EQ(parse_json(lines[1])->find("seq")->as_int64(), 2);
+}
+
+// A stream that breaks after the first records, as a closed pipe does, ends the following.
+TEST(AuditView, FollowsUntilNobodyReads) {
+    TestLedger ledger;
+    ledger.append("demo", 2);
+    class FullBuffer : public std::stringbuf {
+        int sync() override { return -1; }
+    } buffer;
+    std::ostream out(&buffer);
+    const TailOptions options{
+        .data_folder = ledger.path(), .tenant_id = kDemo, .count = 20, .follow = true};
+    EXPECT_TRUE(print_tail(ledger.store(), options, out).has_value());
+    EXPECT_TRUE(buffer.str().contains("note number 2"));
+}
+
+TEST(AuditView, FindsARecordByNumberAndByReference) {
+    TestLedger ledger;
+    ledger.append("demo", 5);
+    const auto by_number = find_record(ledger.store(), kDemo, "4");
+    ASSERT_TRUE(by_number.has_value());
+    const auto by_reference = find_record(ledger.store(), kDemo, audit_ref(*by_number));
+    ASSERT_TRUE(by_reference.has_value());
+    EXPECT_EQ(by_reference->hash, by_number->hash);
+    EXPECT_TRUE(describe_record(*by_number).contains("demo.4"));
+}
+
+TEST(AuditView, SaysWhenAReferenceIsNotThisRecords) {
+    TestLedger ledger;
+    ledger.append("demo", 5);
+    const auto found = find_record(ledger.store(), kDemo, "4:0000000000000000");
+    ASSERT_FALSE(found.has_value());
+    EXPECT_EQ(found.error(), errors::corrupt_data);
+}
+
+TEST(AuditView, FindsNoRecordThatIsNotThere) {
+    TestLedger ledger;
+    ledger.append("demo", 5);
+    for (const char* text : {"6", "0", "-1", "x", "", "3x", "99999999999999999999"}) {
+        EXPECT_EQ(find_record(ledger.store(), kDemo, text).error(), errors::not_found) << text;
+    }
+}
+
+TEST(AuditView, ExportsWhatVerifies) {
+    TestLedger ledger;
+    ledger.append("demo", 30, true);
+    ledger.append("demo", 7);
+    std::stringstream file;
+    const auto written = write_export(
+        {.store = ledger.store(), .key = ledger.key(), .created_at = FakeClock::kNoon},
+        kDemo,
+        file);
+    ASSERT_TRUE(written.has_value());
+    const auto report = verify_export(file, {.public_key = ledger.key().public_key});
+    ASSERT_TRUE(report.has_value());
+    EXPECT_TRUE(report->ok());
+    EXPECT_EQ(report->chain.records, 37);
+    EXPECT_TRUE(describe_export(*report).ends_with("OK: whole and unchanged.\n"));
+}
+
+}  // namespace
+}  // namespace interlock

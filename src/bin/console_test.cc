@@ -1,0 +1,87 @@
+#include "bin/console.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+namespace interlock {
+namespace {
+
+TEST(Console, LeavesVisibleTextAsItIs) {
+    EXPECT_EQ(print_safe("Grüße, 世界 🙂 \"quoted\""), "Grüße, 世界 🙂 \"quoted\"");
+}
+
+TEST(Console, SpellsOutTerminalSequences) {
+    EXPECT_EQ(print_safe("safe\x1b[2Jgone"), "safe\\u{1b}[2Jgone");
+}
+
+TEST(Console, SpellsOutTheEightBitControls) {
+    EXPECT_EQ(
+        print_safe("a\xc2\x9b"
+                   "31mb"),
+        "a\\u{9b}31mb");
+}
+
+TEST(Console, SpellsOutWhatTurnsTheReadingDirection) {
+    EXPECT_EQ(
+        print_safe("pay \xe2\x80\xae"
+                   "001"),
+        "pay \\u{202e}001");
+}
+
+TEST(Console, SpellsOutInvisibleCharacters) {
+    EXPECT_EQ(
+        print_safe("a\xe2\x80\x8b"
+                   "b\xef\xbb\xbf"
+                   "c"),
+        "a\\u{200b}b\\u{feff}c");
+}
+
+TEST(Console, SpellsOutBytesThatAreNoText) {
+    EXPECT_EQ(
+        print_safe("a\xff"
+                   "b"),
+        "a\\u{ff}b");
+}
+
+TEST(Console, KeepsNewlinesOnlyWhenAsked) {
+    EXPECT_EQ(print_safe("a\nb"), "a\\u{a}b");
+    EXPECT_EQ(print_safe("a\nb\r", true), "a\nb\\u{d}");
+}
+
+TEST(Console, NeverPrintsAControlCharacter) {
+    const bool held = rc::check([](const std::string& text) {
+        const std::string safe = print_safe(text);
+        RC_ASSERT(is_valid_utf8(safe));
+        RC_ASSERT(std::none_of(safe.begin(), safe.end(), [](char c) {
+            return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+        }));
+    });
+    EXPECT_TRUE(held);
+}
+
+TEST(Console, AlignsColumnsByCharacters) {
+    EXPECT_EQ(
+        render_table({"NAME", "N"}, {{"ü", "1"}, {"long", "22"}}),
+        "NAME  N\n"
+        "ü     1\n"
+        "long  22\n");
+}
+
+TEST(Console, KeepsATableRowOnOneLine) {
+    const std::string table = render_table({"A", "B"}, {{"x\ny", "z"}});
+    EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2);
+}
+
+TEST(Console, ShowsAbsentAndEmptyValuesAsADash) {
+    const Json json = Json::object({{"a", ""}, {"b", Json()}, {"c", 3}, {"d", true}});
+    EXPECT_EQ(text_at(json, "a"), "-");
+    EXPECT_EQ(text_at(json, "b"), "-");
+    EXPECT_EQ(text_at(json, "none"), "-");
+    EXPECT_EQ(text_at(json, "c"), "3");
+    EXPECT_EQ(text_at(json, "d"), "true");
+}
+
+}  // namespace
+}  // namespace interlock

@@ -1,0 +1,141 @@
+#include "bin/doctor_checks.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "bin/test_ledger.h"
+#include "bin/test_server.h"
+
+namespace interlock {
+namespace {
+
+Health worst(const std::vector<Finding>& findings) {
+    Health health = Health::good;
+    for (const Finding& finding : findings) {
+        health = std::max(health, finding.health);
+    }
+    return health;
+}
+
+TEST(Doctor, FindsAHealthyFolderHealthy) {
+    TestLedger ledger;
+    ledger.append("demo", 5, true);
+    EXPECT_EQ(worst(check_data_folder(ledger.path())), Health::good);
+    EXPECT_EQ(worst(check_ledger_files(ledger.path())), Health::good);
+    FakeClock clock;
+    EXPECT_EQ(check_clock(clock).health, Health::good);
+    EXPECT_EQ(check_sync(ledger.path(), clock).health, Health::good);
+    EXPECT_EQ(check_kill_file(ledger.path()).health, Health::good);
+}
+
+TEST(Doctor, LeavesNothingBehind) {
+    const testing::TempFolder folder;
+    FakeClock clock;
+    check_sync(folder.path().string(), clock);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Doctor, FindsAFolderThatOthersMayRead) {
+    TestLedger ledger;
+    std::filesystem::permissions(
+        ledger.path(), std::filesystem::perms::others_read, std::filesystem::perm_options::add);
+    EXPECT_EQ(worst(check_data_folder(ledger.path())), Health::bad);
+}
+
+TEST(Doctor, FindsAKeyThatOthersMayRead) {
+    TestLedger ledger;
+    std::filesystem::permissions(
+        ledger.path() + "/ledger.key",
+        std::filesystem::perms::group_read,
+        std::filesystem::perm_options::add);
+    EXPECT_EQ(worst(check_data_folder(ledger.path())), Health::bad);
+}
+
+TEST(Doctor, FindsAPublicKeyThatIsNotOurs) {
+    TestLedger ledger;
+    std::ofstream(ledger.path() + "/ledger.pub") << std::string(64, 'a') << "\n";
+    EXPECT_EQ(worst(check_data_folder(ledger.path())), Health::bad);
+}
+
+TEST(Doctor, OnlyNotesAFolderThatIsNotThereYet) {
+    const testing::TempFolder folder;
+    EXPECT_EQ(worst(check_data_folder(folder / "later")), Health::note);
+}
+
+TEST(Doctor, FindsABrokenChain) {
+    TestLedger ledger;
+    ledger.append("demo", 5);
+    ledger.close_store();
+    ledger.run_sql("DELETE FROM ledger WHERE seq = 3");
+    const std::vector<Finding> findings = check_ledger_files(ledger.path());
+    EXPECT_EQ(worst(findings), Health::bad);
+    EXPECT_FALSE(is_healthy(findings));
+    EXPECT_TRUE(describe(findings, false).contains("demo is broken at record 3"));
+}
+
+TEST(Doctor, FindsAClockOfAnotherCentury) {
+    FakeClock clock(Timestamp{0});
+    EXPECT_EQ(check_clock(clock).health, Health::bad);
+}
+
+TEST(Doctor, NotesTheKillFile) {
+    const testing::TempFolder folder;
+    std::ofstream(folder / "KILL") << "odd fills\n";
+    const Finding finding = check_kill_file(folder.path().string());
+    EXPECT_EQ(finding.health, Health::note);
+    EXPECT_TRUE(finding.detail.contains("odd fills"));
+}
+
+TEST(Doctor, NotesThatNoServerRuns) {
+    const testing::TempFolder folder;
+    EXPECT_EQ(worst(check_server(folder.path().string())), Health::note);
+}
+
+TEST(Doctor, FindsAServerThatHoldsTheFolderInSilence) {
+    TestLedger ledger;  // Holds the lock and has no socket.
+    EXPECT_EQ(worst(check_server(ledger.path())), Health::bad);
+}
+
+TEST(Doctor, FindsAServerThatIsNotReady) {
+    const testing::TempFolder folder;
+    const TestServer server(folder.path().string(), [](const HttpRequest& request) {
+        return json_answer(request.path() == "/healthz" ? 200 : 503, "{}");
+    });
+    EXPECT_EQ(worst(check_server(folder.path().string())), Health::bad);
+}
+
+TEST(Doctor, FindsASinkThatIsNotThere) {
+    const testing::TempFolder folder;
+    Config config;
+    EXPECT_EQ(check_sink(config).health, Health::good);
+    config.effects_sink = folder / "sink.sock";
+    EXPECT_EQ(check_sink(config).health, Health::bad);
+}
+
+TEST(Doctor, FindsTlsFilesThatCannotBeRead) {
+    FakeClock clock;
+    Config config;
+    EXPECT_EQ(check_tls(config, clock).health, Health::good);
+    config.http_tls_certificate = "/nowhere/cert.pem";
+    config.http_tls_key = "/nowhere/key.pem";
+    EXPECT_EQ(check_tls(config, clock).health, Health::bad);
+}
+
+TEST(Doctor, SaysWhatToDoAboutEveryTrouble) {
+    const testing::TempFolder folder;
+    GlobalOptions global;
+    global.data = folder / "none";
+    global.config_path = folder / "none.toml";
+    FakeClock clock(Timestamp{0});
+    const std::vector<Finding> findings = examine(global, clock);
+    EXPECT_FALSE(is_healthy(findings));
+    EXPECT_FALSE(encode(findings).find("ok")->as_bool());
+    for (const Finding& finding : findings) {
+        EXPECT_EQ(finding.health == Health::good, finding.next_step.empty()) << finding.name;
+    }
+}
+
+}  // namespace
+}  // namespace interlock
