@@ -1,13 +1,21 @@
 // The command `interlock`: describes all commands to the parser, runs the chosen one.
 #include <iostream>
 
+#include "bin/admin_commands.h"
+#include "bin/approvals_command.h"
+#include "bin/audit_command.h"
 #include "bin/bench_command.h"
 #include "bin/command.h"
+#include "bin/completion_command.h"
 #include "bin/config.h"
 #include "bin/demo_command.h"
+#include "bin/doctor_command.h"
+#include "bin/drill_command.h"
+#include "bin/kill_command.h"
 #include "bin/mcp_command.h"
 #include "bin/serve_command.h"
 #include "bin/sink_command.h"
+#include "bin/version_command.h"
 
 namespace interlock {
 namespace {
@@ -21,9 +29,17 @@ void describe(CommandLine& line) {
     add_serve_command(line);
     add_demo_command(line);
     add_mcp_command(line);
+    add_kill_command(line);
+    add_approvals_command(line);
+    add_audit_command(line);
+    add_admin_commands(line);
+    add_doctor_command(line);
+    add_drill_command(line);
     add_config_command(line);
     add_bench_command(line);
     add_sink_command(line);
+    add_completion_command(line);
+    add_version_command(line);
 }
 
 int run(int argc, char** argv) {
