@@ -63,12 +63,23 @@ Json content_of(Json schema) {
     return Json::object({{"application/json", Json::object({{"schema", std::move(schema)}})}});
 }
 
+// Pages and their files: to a program they are text.
+Json text_content_of(const std::vector<std::string>& content_types) {
+    Json content = Json::object();
+    for (const std::string& content_type : content_types) {
+        content.set(content_type, Json::object({{"schema", Json::object({{"type", "string"}})}}));
+    }
+    return content;
+}
+
 Json responses_of(const Operation& operation) {
     Json responses = Json::object();
     for (const int status : operation.statuses) {
         Json response = Json::object({{"description", operation.summary}});
         if (!operation.answer_schema.is_null()) {
             response.set("content", content_of(operation.answer_schema));
+        } else if (!operation.answer_content_types.empty()) {
+            response.set("content", text_content_of(operation.answer_content_types));
         }
         responses.set(std::to_string(status), std::move(response));
     }

@@ -61,10 +61,11 @@ struct Operation {
     std::string description;  // For people and models: what it does, when to use it, how to retry.
     Access access;
     std::vector<QueryParameter> query = {};
-    Json request_schema;                           // Null: takes no body.
-    Json answer_schema;                            // Null: not JSON (metrics).
-    std::vector<int> statuses = {200};             // Success statuses, for OpenAPI.
-    std::optional<ToolHints> tool = std::nullopt;  // Set: offered to agents over MCP.
+    Json request_schema;                                 // Null: takes no body.
+    Json answer_schema;                                  // Null: not JSON (metrics, pages).
+    std::vector<std::string> answer_content_types = {};  // When not JSON, for OpenAPI.
+    std::vector<int> statuses = {200};                   // Success statuses, for OpenAPI.
+    std::optional<ToolHints> tool = std::nullopt;        // Set: offered to agents over MCP.
     std::function<void(ApiCall, ApiReplyTo)> handle;
 };
 

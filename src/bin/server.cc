@@ -20,6 +20,7 @@
 #include "api/http/human_operations.h"
 #include "api/http/key_operations.h"
 #include "api/http/kill_operations.h"
+#include "api/http/page_operations.h"
 #include "api/http/probe_operations.h"
 #include "api/http/tenant_operations.h"
 #include "api/mcp/mcp_http.h"
@@ -174,6 +175,7 @@ void Server::Body::build_table() {
     register_approval_operations(table, plane->approvals);
     register_audit_operations(table, plane->ledger);
     register_probe_operations(table, plane->probes);
+    register_page_operations(table);
     register_openapi_operation(table, std::string(interlock_version()));
 }
 

@@ -1,0 +1,91 @@
+#include "api/http/page_operations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/http/page_files.h"
+#include "base/check.h"
+#include "base/errors.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::string_view kHtml = "text/html; charset=utf-8";
+constexpr std::string_view kStyle = "text/css; charset=utf-8";
+constexpr std::string_view kScript = "text/javascript; charset=utf-8";
+
+// Nothing when there is no such file.
+const PageFile* find_file(std::string_view name) {
+    const auto files = page_files();
+    const auto found = std::ranges::find(files, name, &PageFile::name);
+    return found == files.end() ? nullptr : &*found;
+}
+
+ApiReply file_reply(const PageFile& file, std::string_view content_type) {
+    ApiReply out;
+    out.body = file.bytes;
+    out.content_type = content_type;
+    out.headers.emplace_back("Content-Security-Policy", kPagePolicy);
+    return out;
+}
+
+// Open to anyone: a page is the same for everyone, and whoever logs in needs it before.
+Operation get_operation(std::string id, std::string path) {
+    Operation operation;
+    operation.id = std::move(id);
+    operation.method = "GET";
+    operation.path = std::move(path);
+    operation.access = {.place = Access::Place::host, .anyone = true};
+    return operation;
+}
+
+Operation page_operation(std::string id, std::string path, std::string_view name) {
+    const PageFile* file = find_file(name);
+    CHECK(file != nullptr);
+    Operation page = get_operation(std::move(id), std::move(path));
+    page.answer_content_types = {std::string(kHtml)};
+    page.handle = [file](ApiCall, ApiReplyTo reply) { reply(file_reply(*file, kHtml)); };
+    return page;
+}
+
+void reply_with_asset(const std::string& name, const ApiReplyTo& reply) {
+    const PageFile* file = find_file(name);
+    const bool is_style = name.ends_with(".css");
+    // The pages have addresses of their own.
+    if (file == nullptr || !(is_style || name.ends_with(".js"))) {
+        reply(fail(errors::not_found, "There is no file of this name."));
+        return;
+    }
+    reply(file_reply(*file, is_style ? kStyle : kScript));
+}
+
+}  // namespace
+
+void register_page_operations(OperationTable& table) {
+    Operation home = page_operation("page_home", "/", "index.html");
+    home.summary = "The page for humans: log in, stop, approve, read the audit.";
+    home.description = "It shows a login form or the desk, as GET /account/session answers.";
+    table.add(std::move(home));
+
+    Operation activate = page_operation("page_activate", "/activate", "activate.html");
+    activate.summary = "The page that an invitation leads to.";
+    activate.description =
+        "It reads the one-time code in the browser and posts it to /account/activate with the "
+        "chosen password; opening the page does not use the code up.";
+    activate.query = {
+        {"code",
+         "The one-time code of the invitation; the server does not look at it here.",
+         Json::object({{"type", "string"}, {"maxLength", 128}})}};
+    table.add(std::move(activate));
+
+    Operation asset = get_operation("page_asset", "/assets/{name}");
+    asset.summary = "A script or style that the pages load.";
+    asset.description = "The same for everyone; travels inside the program.";
+    asset.answer_content_types = {std::string(kStyle), std::string(kScript)};
+    asset.handle = [](ApiCall call, ApiReplyTo reply) {
+        reply_with_asset(call.path.at("name"), reply);
+    };
+    table.add(std::move(asset));
+}
+
+}  // namespace interlock
