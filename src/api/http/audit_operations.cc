@@ -145,10 +145,8 @@ void list_checkpoints(LedgerService& ledger, const ApiCall& call, const ApiReply
             {{"checkpoints", std::move(items)}, {"public_key", to_hex(ledger.public_key())}})));
 }
 
-}  // namespace
-
-void register_audit_operations(OperationTable& table, LedgerService& ledger) {
-    table.add({
+Operation list_operation(LedgerService& ledger) {
+    return {
         .id = "list_audit",
         .method = "GET",
         .path = "/api/{tenant_id}/audit",
@@ -168,23 +166,30 @@ void register_audit_operations(OperationTable& table, LedgerService& ledger) {
         .answer_schema = list_schema(),
         .tool = kReadTool,
         .handle = [&ledger](ApiCall call, ApiReplyTo reply) { list(ledger, call, reply); },
-    });
-    table.add({
+    };
+}
+
+Operation head_operation(LedgerService& ledger) {
+    return {
         .id = "audit_head",
         .method = "GET",
         .path = "/api/{tenant_id}/audit/head",
         .summary = "The head of the chain, signed now.",
-        .description = "Keep it elsewhere: with it and the public key anyone can later tell "
-                       "whether the ledger "
-                       "was cut or changed.",
+        .description =
+            "Keep it elsewhere: with it and the public key anyone can later tell "
+            "whether the ledger "
+            "was cut or changed.",
         .access = kReaders,
         .query = {},
         .request_schema = {},
         .answer_schema = head_schema(),
         .tool = kReadTool,
         .handle = [&ledger](ApiCall call, ApiReplyTo reply) { show_head(ledger, call, reply); },
-    });
-    table.add({
+    };
+}
+
+Operation checkpoints_operation(LedgerService& ledger) {
+    return {
         .id = "list_checkpoints",
         .method = "GET",
         .path = "/api/{tenant_id}/audit/checkpoints",
@@ -201,8 +206,11 @@ void register_audit_operations(OperationTable& table, LedgerService& ledger) {
         .tool = std::nullopt,
         .handle = [&ledger](
                       ApiCall call, ApiReplyTo reply) { list_checkpoints(ledger, call, reply); },
-    });
-    table.add({
+    };
+}
+
+Operation record_operation(LedgerService& ledger) {
+    return {
         .id = "get_audit_record",
         .method = "GET",
         .path = "/api/{tenant_id}/audit/{seq}",
@@ -214,8 +222,11 @@ void register_audit_operations(OperationTable& table, LedgerService& ledger) {
         .answer_schema = record_schema(),
         .tool = kReadTool,
         .handle = [&ledger](ApiCall call, ApiReplyTo reply) { show(ledger, call, reply); },
-    });
-    table.add({
+    };
+}
+
+Operation artifact_operation(LedgerService& ledger) {
+    return {
         .id = "get_artifact",
         .method = "GET",
         .path = "/api/{tenant_id}/artifacts/{hash}",
@@ -241,7 +252,17 @@ void register_audit_operations(OperationTable& table, LedgerService& ledger) {
                 out.body = **std::move(bytes);
                 reply(std::move(out));
             },
-    });
+    };
+}
+
+}  // namespace
+
+void register_audit_operations(OperationTable& table, LedgerService& ledger) {
+    table.add(list_operation(ledger));
+    table.add(head_operation(ledger));
+    table.add(checkpoints_operation(ledger));
+    table.add(record_operation(ledger));
+    table.add(artifact_operation(ledger));
 }
 
 }  // namespace interlock

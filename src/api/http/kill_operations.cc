@@ -27,10 +27,8 @@ void set(KillSwitchService& kill, Form form, Decode decode, ApiCall call, ApiRep
         answer_to(std::move(reply)));
 }
 
-}  // namespace
-
-void register_kill_operations(OperationTable& table, KillSwitchService& kill) {
-    table.add({
+Operation status_operation(KillSwitchService& kill) {
+    return {
         .id = "get_kill_switch",
         .method = "GET",
         .path = "/api/{tenant_id}/kill",
@@ -50,17 +48,21 @@ void register_kill_operations(OperationTable& table, KillSwitchService& kill) {
                     {std::move(call.principal), std::move(call.tenant_id), Form::plain, {}},
                     answer_to(std::move(reply)));
             },
-    });
-    table.add({
+    };
+}
+
+Operation set_operation(KillSwitchService& kill) {
+    return {
         .id = "set_kill_switch",
         .method = "POST",
         .path = "/api/{tenant_id}/kill",
         .summary = "Stop everything at once, or ask a human to release the stop.",
-        .description = "active=true stops the tenant before the call is even recorded and never "
-                       "fails for want "
-                       "of rights. active=false does not release: it files an approval for a human "
-                       "and answers "
-                       "202 with its id.",
+        .description =
+            "active=true stops the tenant before the call is even recorded and never "
+            "fails for want "
+            "of rights. active=false does not release: it files an approval for a human "
+            "and answers "
+            "202 with its id.",
         .access =
             {.host_operator = true,
              .human = true,
@@ -75,8 +77,11 @@ void register_kill_operations(OperationTable& table, KillSwitchService& kill) {
             [&kill](ApiCall call, ApiReplyTo reply) {
                 set(kill, Form::plain, decode_set_kill, std::move(call), std::move(reply));
             },
-    });
-    table.add({
+    };
+}
+
+Operation py_operation(KillSwitchService& kill) {
+    return {
         .id = "py_set_kill_switch",
         .method = "POST",
         .path = "/api/{tenant_id}/tools/py_set_kill_switch",
@@ -99,7 +104,15 @@ void register_kill_operations(OperationTable& table, KillSwitchService& kill) {
                     std::move(call),
                     std::move(reply));
             },
-    });
+    };
+}
+
+}  // namespace
+
+void register_kill_operations(OperationTable& table, KillSwitchService& kill) {
+    table.add(status_operation(kill));
+    table.add(set_operation(kill));
+    table.add(py_operation(kill));
 }
 
 }  // namespace interlock

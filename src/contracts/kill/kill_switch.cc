@@ -69,9 +69,9 @@ Json py_set_kill_switch_schema() {
                 "description": "Your id of this loop iteration."},
             "idempotency_key": {"type": "string", "minLength": 1, "maxLength": 128,
                 "pattern": "^[!$&-.0->@-\\[\\]-~]+$",
-                "description": "Reuse the same key when you retry this call; a new key is a new call."},
+                "description": "Reuse the same key when you retry; a new key is a new call."},
             "active": {"type": "boolean",
-                "description": "true stops all trading of this tenant at once; false asks a human to release."},
+                "description": "true stops this tenant at once; false asks a human to release."},
             "reason": {"type": "string", "minLength": 1, "maxLength": 500},
             "actor": {"type": "string", "maxLength": 128,
                 "description": "Your own name for yourself; the server records who really called."}

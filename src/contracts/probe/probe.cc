@@ -40,7 +40,7 @@ Json probe_request_schema() {
                 "pattern": "^[!$&-.0->@-\\[\\]-~]+$"},
             "idempotency_key": {"type": "string", "minLength": 1, "maxLength": 128,
                 "pattern": "^[!$&-.0->@-\\[\\]-~]+$",
-                "description": "Reuse the same key when you retry this call; a new key is a new call."},
+                "description": "Reuse the same key when you retry; a new key is a new call."},
             "note": {"type": ["string", "null"], "maxLength": 500},
             "effect": {"type": ["boolean", "null"],
                 "description": "Also send one harmless effect to the recording sink."},
