@@ -7,6 +7,7 @@
 #include "api/http/human_operations.h"
 #include "api/http/key_operations.h"
 #include "api/http/kill_operations.h"
+#include "api/http/page_operations.h"
 #include "api/http/probe_operations.h"
 #include "api/http/tenant_operations.h"
 #include "base/check.h"
@@ -78,6 +79,7 @@ void ApiWorld::build() {
     register_approval_operations(*table_, plane.approvals);
     register_audit_operations(*table_, plane.ledger);
     register_probe_operations(*table_, plane.probes);
+    register_page_operations(*table_);
     register_openapi_operation(*table_, "test");
     face_ = std::make_unique<HttpFace>(
         HttpFace::Parts{
