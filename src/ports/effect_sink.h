@@ -15,7 +15,9 @@ namespace errors {
 inline constexpr ErrorKind effect_refused{
     "effect_refused", 409, false, "Read the message; plan anew if the effect is still wanted."};
 inline constexpr ErrorKind no_effect_sink{
-    "no_effect_sink", 503, false,
+    "no_effect_sink",
+    503,
+    false,
     "Start `interlock sink` and set effects.sink to its socket, or ask without an effect."};
 }  // namespace errors
 
@@ -31,8 +33,9 @@ public:
     // may have happened (I4). Blocking; called from outbox threads, one call at a time per sink.
     virtual Result<EffectReceipt> perform(const OutboxItem& effect) = 0;
 
-    // What became of an effect: a receipt, nothing (it never arrived and never will, because the sink
-    // refuses ids it was asked about before it saw them), or an Error when that cannot be told now.
+    // What became of an effect: a receipt, nothing (it never arrived and never will, because the
+    // sink refuses ids it was asked about before it saw them), or an Error when that cannot be told
+    // now.
     virtual Result<std::optional<EffectReceipt>> find(const EffectId& effect_id) = 0;
 };
 

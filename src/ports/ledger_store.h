@@ -1,9 +1,10 @@
 // The durable store of the plane: machine states, audit ledger, stored answers, outbox, timers,
 // artifacts and checkpoints.
 //
-// A TurnCommit is everything one turn changes. commit() makes a batch of turns durable together with
-// one sync, or changes nothing (I1). Called from the engine thread only, except the reads marked
-// "any thread". conformance/ports/ledger_store_suite.h holds every implementation to these words.
+// A TurnCommit is everything one turn changes. commit() makes a batch of turns durable together
+// with one sync, or changes nothing (I1). Called from the engine thread only, except the reads
+// marked "any thread". conformance/ports/ledger_store_suite.h holds every implementation to these
+// words.
 #pragma once
 
 #include <cstdint>
@@ -113,11 +114,11 @@ struct TurnCommit {
     std::vector<StateWrite> states;
     std::vector<LedgerEntry> audit;  // In chain order; seq continues the stored head.
     std::vector<AnswerWrite> answers;
-    std::vector<OutboxItem> outbox;          // New ones.
-    std::vector<EffectId> outbox_unknown;    // Marked unknown.
-    std::vector<EffectId> outbox_finished;   // Removed: their outcome is in the ledger.
-    std::vector<TimerItem> timers;           // New ones (an id that exists is replaced).
-    std::vector<TimerId> timers_finished;    // Removed; absent ones are fine.
+    std::vector<OutboxItem> outbox;         // New ones.
+    std::vector<EffectId> outbox_unknown;   // Marked unknown.
+    std::vector<EffectId> outbox_finished;  // Removed: their outcome is in the ledger.
+    std::vector<TimerItem> timers;          // New ones (an id that exists is replaced).
+    std::vector<TimerId> timers_finished;   // Removed; absent ones are fine.
     std::vector<ArtifactWrite> artifacts;
     std::vector<Checkpoint> checkpoints;
 };
@@ -126,9 +127,10 @@ class LedgerStore {
 public:
     virtual ~LedgerStore() = default;
 
-    // All or nothing, durable on return. `conflict` when a state was changed since it was loaded, an
-    // answer exists already, or a ledger entry does not continue its chain; `io_failed` when the
-    // disk failed: then it is not known whether the batch is there, and only a re-opened store tells.
+    // All or nothing, durable on return. `conflict` when a state was changed since it was loaded,
+    // an answer exists already, or a ledger entry does not continue its chain; `io_failed` when the
+    // disk failed: then it is not known whether the batch is there, and only a re-opened store
+    // tells.
     virtual Result<void> commit(std::span<const TurnCommit> turns) = 0;
 
     virtual Result<std::optional<StoredState>> load_state(const std::string& machine_key) = 0;
