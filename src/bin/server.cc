@@ -1,8 +1,6 @@
 #include "bin/server.h"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 
 #include "adapters/sink/no_sink.h"
 #include "adapters/sink/recording_sink.h"
@@ -25,6 +23,7 @@
 #include "api/http/tenant_operations.h"
 #include "api/mcp/mcp_http.h"
 #include "api/mcp/operation_catalog.h"
+#include "base/bounded_queue.h"
 #include "base/errors.h"
 #include "base/log.h"
 #include "bin/version.h"
@@ -65,9 +64,7 @@ struct Server::Body {
     std::unique_ptr<HttpServer> http;
     std::vector<ChainReport> chains;
     std::atomic<bool> started{false};
-    std::mutex watch_mutex;
-    std::condition_variable watch_wake;
-    bool stopped = false;
+    BoundedQueue<int> watch_bell{1, 1};  // Closed to end the watch.
 
     Result<void> open_folder();
     void build_plane();
@@ -287,11 +284,7 @@ void Server::stop() {
     if (stopping_.exchange(true)) {
         return;
     }
-    {
-        const std::lock_guard lock(body_->watch_mutex);
-        body_->stopped = true;
-        body_->watch_wake.notify_all();
-    }
+    body_->watch_bell.close();
     if (watch_.joinable()) {
         watch_.join();
     }
@@ -318,8 +311,8 @@ void Server::stop() {
 void Server::watch() {
     bool raised = body_->flag->is_raised();
     bool wedged = false;
-    std::unique_lock lock(body_->watch_mutex);
-    while (!body_->watch_wake.wait_for(lock, kWatchPeriod, [this] { return body_->stopped; })) {
+    while (!body_->watch_bell.is_closed()) {
+        body_->watch_bell.pop(1, kWatchPeriod);  // Nobody rings: this is a wait that close() ends.
         const bool now_raised = body_->flag->is_raised();
         if (now_raised && !raised) {
             log_warn("kill_file_seen", {{"reason", body_->flag->reason()}});
