@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 10> kPlants{{
+constexpr std::array<PlantInfo, 13> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -46,8 +46,17 @@ constexpr std::array<PlantInfo, 10> kPlants{{
     {Plant::reuse_seq,
      "reuse_seq",
      "a restart writes another record under a sequence number that was used",
-     "chain",
+     "chain batch",
      Store::memory},
+    {Plant::trust_unreadable_flag,
+     "trust_unreadable_flag",
+     "a KILL file that cannot be read counts as none",
+     "I5"},
+    {Plant::agent_approves,
+     "agent_approves",
+     "an agent's vote passes for that of a human",
+     "approval"},
+    {Plant::lose_reply, "lose_reply", "now and then a caller gets no reply", "reply"},
 }};
 
 constexpr PlantInfo kNone{Plant::none, "none", "nothing is broken", ""};

@@ -28,6 +28,9 @@ enum class Plant {
     torn_batch,
     ack_before_sync,
     reuse_seq,
+    trust_unreadable_flag,
+    agent_approves,
+    lose_reply,
 };
 
 struct PlantInfo {
@@ -73,6 +76,19 @@ public:
 
 private:
     EffectSink& inner_;
+};
+
+// The plant trust_unreadable_flag: a KILL file that cannot be read counts as none.
+class TrustingFlag final : public KillFlag {
+public:
+    explicit TrustingFlag(FlagModel& inner) : inner_(inner) {}
+    bool is_raised() override { return inner_.file_is_there(); }
+    std::string reason() override { return inner_.reason(); }
+    Result<void> raise(std::string_view reason) override { return inner_.raise(reason); }
+    Result<void> lower() override { return inner_.lower(); }
+
+private:
+    FlagModel& inner_;
 };
 
 // The mistakes a restart makes with what it finds (drop_head, reuse_seq); memory store only.

@@ -99,7 +99,9 @@ Result<void> Server::open_store(OnCommitted on_committed) {
     return {};
 }
 
-void Server::submit(TurnRequest request) {
+// The mistakes that lie between callers and the engine.
+void Server::plant_into(TurnRequest& request) {
+    constexpr std::uint64_t kLoseEvery = 10;
     const std::string& function = request.function;
     if (world_.plant == Plant::release_without_human && !request.urgent &&
         function.ends_with("set_kill_switch")) {
@@ -109,6 +111,18 @@ void Server::submit(TurnRequest request) {
     if (world_.plant == Plant::cross_tenant_answer && function == "list_approvals") {
         request.tenant_id = world_.people.tenants.front();
     }
+    if (world_.plant == Plant::agent_approves && function == "approve" &&
+        request.principal.kind == PrincipalKind::agent) {
+        request.principal = world_.people.humans.at(request.tenant_id).back();
+        request.principal.authenticated_at = world_.clock.now();
+    }
+    if (world_.plant == Plant::lose_reply && request.reply && ++submitted_ % kLoseEvery == 0) {
+        request.reply = [](const Result<Answer>&) {};
+    }
+}
+
+void Server::submit(TurnRequest request) {
+    plant_into(request);
     // As the server does: the program's own turns have a lane that callers cannot fill.
     if (request.principal.kind == PrincipalKind::internal && !request.urgent) {
         engine_->submit_internal(std::move(request));
@@ -123,6 +137,11 @@ Result<void> Server::open_plane() {
         resending_ = std::make_unique<ResendingSink>(world_.sink);
         sink = resending_.get();
     }
+    KillFlag* flag = &world_.flag;
+    if (world_.plant == Plant::trust_unreadable_flag) {
+        trusting_ = std::make_unique<TrustingFlag>(world_.flag);
+        flag = trusting_.get();
+    }
     plane_ = std::make_unique<Plane>(
         Plane::Parts{
             .store = *witness_,
@@ -131,7 +150,7 @@ Result<void> Server::open_plane() {
             .mirror = world_.mirror,
             .observer = observer_,
             .sink = *sink,
-            .flag = world_.flag,
+            .flag = *flag,
             .key = world_.key,
             .submit = [this](TurnRequest request) { submit(std::move(request)); },
             .dispatch =
@@ -148,7 +167,7 @@ Result<void> Server::open_plane() {
     OutboxRunner* runner = &plane_->outbox;
     if (world_.plant == Plant::latch_ignored) {
         blind_outbox_ = std::make_unique<OutboxRunner>(
-            OutboxRunner::Parts{*sink, blind_latch_, blind_flag_, world_.clock});
+            OutboxRunner::Parts{*sink, blind_latch_, world_.flag, world_.clock});
         runner = blind_outbox_.get();
     }
     outbox_ = std::make_unique<OutboxThreads>(*runner, world_.clock, [this](EffectOutcome outcome) {

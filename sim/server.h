@@ -77,17 +77,11 @@ private:
         void on_refusal(std::string_view) override {}
         void on_commit_failure(const Error&) override {}
     };
-    class NeverRaisedFlag final : public KillFlag {
-        bool is_raised() override { return false; }
-        std::string reason() override { return {}; }
-        Result<void> raise(std::string_view) override { return {}; }
-        Result<void> lower() override { return {}; }
-    };
-
     explicit Server(World& world) : world_(world) {}
     Result<void> open_store(OnCommitted on_committed);
     Result<void> open_plane();
     void submit(TurnRequest request);
+    void plant_into(TurnRequest& request);
 
     World& world_;
     NoObserver observer_;
@@ -99,14 +93,15 @@ private:
     std::unique_ptr<PlantedStore> planted_;
     std::unique_ptr<WitnessStore> witness_;
     std::unique_ptr<EffectSink> resending_;
+    std::unique_ptr<KillFlag> trusting_;
     // A way to the sink that knows no latch; for the plant latch_ignored.
     KillLatch blind_latch_;
-    NeverRaisedFlag blind_flag_;
     std::unique_ptr<OutboxRunner> blind_outbox_;
     std::unique_ptr<Plane> plane_;
     std::unique_ptr<TurnEngine> engine_;
     std::unique_ptr<OutboxThreads> outbox_;
     Plane::Recovery recovery_;
+    std::uint64_t submitted_ = 0;
 };
 
 }  // namespace interlock::sim

@@ -233,13 +233,14 @@ Command Composer::vote(SeededRandom& random) {
 Command Composer::misplaced_vote(SeededRandom& random) {
     Command command = vote(random);
     const TenantId elsewhere = some_tenant(random, true);
-    switch (random.below(3)) {
+    switch (random.below(4)) {
         case 0:
+        case 1:
             command.principal = command.tenant_id == system_tenant()
                                     ? sight_.people.host_operator
                                     : random.pick(sight_.people.agents.at(command.tenant_id));
             break;
-        case 1:
+        case 2:
             command.principal = some_human(random, elsewhere);
             break;
         default:
@@ -298,7 +299,7 @@ Command Composer::compose(SeededRandom& random) {
     if (what < 82) {
         return vote(random);
     }
-    return what < 88 ? misplaced_vote(random) : question(random);
+    return what < 91 ? misplaced_vote(random) : question(random);
 }
 
 }  // namespace interlock::sim
