@@ -1,6 +1,7 @@
 #include "bin/serve_command.h"
 
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -8,7 +9,6 @@
 #include "adapters/system/random_id_source.h"
 #include "adapters/system/system_clock.h"
 #include "api/mcp/mcp_fixture_server.h"
-#include "base/errors.h"
 #include "base/log.h"
 #include "bin/version.h"
 
@@ -29,14 +29,12 @@ Result<std::int64_t> tenants_in(const std::string& data_folder) {
     SqliteLedgerOptions options;
     options.path = data_folder + "/interlock.db";
     options.read_only = true;
-    auto store = SqliteLedgerStore::open(options);
-    if (!store) {
-        if (store.error() == errors::not_found) {
-            return 0;
-        }
-        return std::unexpected(store.error());
+    std::error_code problem;
+    if (!std::filesystem::exists(options.path, problem) && !problem) {
+        return 0;
     }
-    TRY_ASSIGN(const auto tenants, (*store)->load_states("tenant/"));
+    TRY_ASSIGN(const auto store, SqliteLedgerStore::open(options));
+    TRY_ASSIGN(const auto tenants, store->load_states("tenant/"));
     return static_cast<std::int64_t>(tenants.size());
 }
 
