@@ -314,7 +314,8 @@ void Server::watch() {
     while (!body_->watch_bell.is_closed()) {
         body_->watch_bell.pop(1, kWatchPeriod);  // Nobody rings: this is a wait that close() ends.
         const bool now_raised = body_->flag->is_raised();
-        if (now_raised && !raised) {
+        // A file that was removed, released and put back between two looks shows no edge.
+        if (now_raised && (!raised || !body_->plane->latch.is_raised_global())) {
             log_warn("kill_file_seen", {{"reason", body_->flag->reason()}});
             body_->plane->kill.on_flag_raised();
         }
