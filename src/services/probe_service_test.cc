@@ -198,5 +198,21 @@ TEST(ProbeService, AnswerStillToComeIsNotPurgedBeforeItsOutcome) {
     EXPECT_EQ(field(*world.probe("k1", true, true), "effect_status"), "\"done\"");
 }
 
+// The store may fail for a moment; the outcome it could not take is brought again.
+TEST(ProbeService, OutcomeThatCouldNotBeRecordedIsRecordedLater) {
+    PlaneWorld world;
+    world.probe("k1", true);
+    world.store.broken = true;
+    world.run_effects();
+    world.store.broken = false;
+    world.plane->runner.fire_timers(10);
+    EXPECT_EQ(
+        world.plane->runner.effects_in_flight(), 1);  // Not at once: the store needs a moment.
+    world.clock.advance(TurnRunner::kRetryAfter);
+    world.plane->runner.fire_timers(10);
+    EXPECT_EQ(world.plane->runner.effects_in_flight(), 0);
+    EXPECT_EQ(world.events(), (std::vector<std::string>{"PROBE_ACCEPTED", "EFFECT_DONE"}));
+}
+
 }  // namespace
 }  // namespace interlock

@@ -355,11 +355,17 @@ std::optional<Timestamp> TurnRunner::fire_timers(std::size_t count_max) {
         request.reply = [this, timer](const Result<Answer>& result) {
             if (!result && timer_due_.contains(timer.timer_id)) {
                 // Nothing became durable: the timer is still set and comes up again.
-                timers_.emplace(timer.due_at + Duration::of_seconds(1), timer);
-                timer_due_[timer.timer_id] = timer.due_at + Duration::of_seconds(1);
+                TimerItem again = timer;
+                again.due_at = now() + kRetryAfter;
+                timer_due_[again.timer_id] = again.due_at;
+                timers_.emplace(again.due_at, std::move(again));
             }
         };
         due.push_back(std::move(request));
+    }
+    while (!unrecorded_.empty() && unrecorded_.begin()->first <= at && due.size() < count_max) {
+        due.push_back(outcome_turn(std::move(unrecorded_.begin()->second)));
+        unrecorded_.erase(unrecorded_.begin());
     }
     if (!due.empty()) {
         run_batch(std::move(due));
@@ -411,39 +417,48 @@ TurnRequest TurnRunner::outcome_turn(EffectOutcome outcome) {
     request.tenant_id = outcome.effect.tenant_id;
     request.principal = internal_principal("outbox");
     request.function = "effect_outcome";
-    request.decide = [this, outcome = std::move(outcome)](Turn& turn) -> Result<TurnReply> {
-        const EffectId& effect_id = outcome.effect.effect_id;
-        if (!turn.is_effect_open(effect_id)) {
-            return Answer{};  // Settled already; a late second report changes nothing.
+    request.reply = [this, outcome](const Result<Answer>& result) {
+        if (!result) {
+            unrecorded_.emplace(now() + kRetryAfter, outcome);
         }
-        AuditDraft draft = turn.draft("EFFECT_" + [&] {
-            std::string word(to_word(outcome.fate));
-            for (char& c : word) {
-                c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-            }
-            return word;
-        }());
-        draft.step = AuditStep::execute;
-        draft.status = outcome.fate == EffectFate::done ? AuditStatus::passed : AuditStatus::failed;
-        draft.reason = outcome.fate == EffectFate::done ? outcome.receipt : outcome.error_message;
-        draft.detail.set("effect_id", effect_id.text());
-        draft.detail.set("kind", outcome.effect.kind);
-        if (!outcome.error_code.empty()) {
-            draft.detail.set("code", outcome.error_code);
-        }
-        TRY(turn.audit(std::move(draft)));
-        if (outcome.fate == EffectFate::unknown) {
-            turn.mark_effect_unknown(effect_id);
-        } else {
-            turn.finish_effect(effect_id);
-        }
-        if (const auto handler = effect_handlers_.find(outcome.effect.kind);
-            handler != effect_handlers_.end()) {
-            TRY(handler->second(turn, outcome));
-        }
-        return Answer{};
+    };
+    request.decide = [this, outcome = std::move(outcome)](Turn& turn) {
+        return record_outcome(turn, outcome);
     };
     return request;
+}
+
+Result<TurnReply> TurnRunner::record_outcome(Turn& turn, const EffectOutcome& outcome) {
+    const EffectId& effect_id = outcome.effect.effect_id;
+    if (!turn.is_effect_open(effect_id)) {
+        return Answer{};  // Settled already; a late second report changes nothing.
+    }
+    AuditDraft draft = turn.draft("EFFECT_" + [&] {
+        std::string word(to_word(outcome.fate));
+        for (char& c : word) {
+            c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+        }
+        return word;
+    }());
+    draft.step = AuditStep::execute;
+    draft.status = outcome.fate == EffectFate::done ? AuditStatus::passed : AuditStatus::failed;
+    draft.reason = outcome.fate == EffectFate::done ? outcome.receipt : outcome.error_message;
+    draft.detail.set("effect_id", effect_id.text());
+    draft.detail.set("kind", outcome.effect.kind);
+    if (!outcome.error_code.empty()) {
+        draft.detail.set("code", outcome.error_code);
+    }
+    TRY(turn.audit(std::move(draft)));
+    if (outcome.fate == EffectFate::unknown) {
+        turn.mark_effect_unknown(effect_id);
+    } else {
+        turn.finish_effect(effect_id);
+    }
+    if (const auto handler = effect_handlers_.find(outcome.effect.kind);
+        handler != effect_handlers_.end()) {
+        TRY(handler->second(turn, outcome));
+    }
+    return Answer{};
 }
 
 }  // namespace interlock

@@ -47,6 +47,8 @@ public:
     static constexpr std::size_t kStateCacheMax = 20'000;
     static constexpr std::size_t kWaitingMax = 10'000;
     static constexpr Duration kWaitingLife = Duration::of_seconds(30);
+    // After which a timer or an outcome whose turn failed is tried again.
+    static constexpr Duration kRetryAfter = Duration::of_seconds(1);
 
     struct Parts {
         LedgerStore& store;
@@ -77,7 +79,9 @@ public:
     void set_effect_dispatch(std::function<void(std::vector<OutboxItem>)> dispatch);
     void set_commit_failure_rule(std::function<void(const Error&)> rule);
 
-    // The turn that records what an effect came to; submit it like any other.
+    // The turn that records what an effect came to; submit it like any other. If it fails, it comes
+    // up again with the timers until it is recorded: an outcome that is lost leaves its effect
+    // open.
     TurnRequest outcome_turn(EffectOutcome outcome);
 
     // Stored states by prefix, for services that load themselves at start-up.
@@ -119,12 +123,15 @@ private:
     void fail_all(std::vector<Decided>& decided, const Error& error);
     void run_one_by_one(std::vector<TurnRequest*> requests);
     void track_effects(const TurnCommit& commit);
+    Result<TurnReply> record_outcome(Turn& turn, const EffectOutcome& outcome);
 
     Parts parts_;
     std::map<TenantId, ChainHead> heads_;
     std::unordered_map<std::string, StoredState> state_cache_;
     std::multimap<Timestamp, TimerItem> timers_;
     std::map<TimerId, Timestamp> timer_due_;
+    // Outcomes whose turn failed, by when to try again; no more than there are open effects.
+    std::multimap<Timestamp, EffectOutcome> unrecorded_;
     std::map<EffectId, OpenEffect> open_effects_;
     struct Waiter {
         std::function<void(Result<Answer>)> reply;
