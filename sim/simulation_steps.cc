@@ -118,7 +118,7 @@ void Simulation::advance_clock(SeededRandom& random) {
         {850, Duration::of_seconds(3)},
         {950, Duration::of_minutes(2)},
         {990, Duration::of_minutes(30)},
-        {1000, Duration::of_days(3)},
+        {1000, Duration::of_days(1)},
     }};
     const std::uint64_t way = random.below(1000);
     for (const auto& [below, span_max] : kSpans) {

@@ -53,7 +53,7 @@ public:
     explicit Composer(Sight sight) : sight_(std::move(sight)) {}
 
     // Callers forget what they sent after this long; the server may forget after seven days.
-    static constexpr Duration kMemory = Duration::of_days(6);
+    static constexpr Duration kMemory = Duration::of_days(3);
     static constexpr std::size_t kHistoryMax = 200;
 
     Command compose(SeededRandom& random);
