@@ -14,6 +14,7 @@
 #include "bin/kill_command.h"
 #include "bin/mcp_command.h"
 #include "bin/serve_command.h"
+#include "bin/sim_command.h"
 #include "bin/sink_command.h"
 #include "bin/version_command.h"
 
@@ -37,6 +38,7 @@ void describe(CommandLine& line) {
     add_drill_command(line);
     add_config_command(line);
     add_bench_command(line);
+    add_sim_command(line);
     add_sink_command(line);
     add_completion_command(line);
     add_version_command(line);
