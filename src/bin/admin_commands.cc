@@ -3,6 +3,8 @@
 #include <functional>
 #include <iostream>
 
+#include "base/bytes.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "bin/console.h"
 #include "bin/server_client.h"
@@ -18,10 +20,24 @@ struct Options {
     std::string key_id;
     std::string email;
     bool system_member = false;
+    std::string code;
+    bool password_stdin = false;
 };
 
 std::string tenant_path(const Options& options, std::string_view rest) {
     return "/api/" + percent_encode(options.tenant) + std::string(rest);
+}
+
+Result<SecretString> new_password(bool from_stdin) {
+    if (from_stdin) {
+        return read_secret_from_stdin();
+    }
+    TRY_ASSIGN(SecretString first, ask_secret("New password (at least 12 characters): "));
+    TRY_ASSIGN(const SecretString second, ask_secret("The same again: "));
+    if (!equal_in_constant_time(first.reveal(), second.reveal())) {
+        return fail(errors::invalid_request, "The two passwords differ.", "Type it again.");
+    }
+    return first;
 }
 
 // What most of these are: one call, then its answer as JSON or as text.
@@ -40,7 +56,11 @@ ExitCode run(const GlobalOptions& global, const AdminCall& call) {
     if (!answer) {
         return answer.error();
     }
-    global.json ? print_json(*answer) : void(std::cout << call.describe(*answer));
+    if (global.json) {
+        print_json(*answer);
+    } else {
+        std::cout << call.describe(*answer);
+    }
     return ExitCode::ok;
 }
 
@@ -189,6 +209,59 @@ void add_key_commands(CommandLine& line, const std::shared_ptr<Options>& options
              [options](const Json&) { return "Revoked " + print_safe(options->key_id) + ".\n"; }});
 }
 
+// Makes an invited human's account from the terminal, for hosts that nobody reaches with a browser.
+ExitCode run_activation(const GlobalOptions& global, const Options& options) {
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return folder.error();
+    }
+    const auto code = options.code.empty() ? ask_secret("One-time code: ")
+                                           : Result<SecretString>(SecretString(options.code));
+    if (!code) {
+        return report_failure(global, code.error());
+    }
+    const auto password = new_password(options.password_stdin);
+    if (!password) {
+        return report_failure(global, password.error());
+    }
+    ServerClient server(*folder);
+    auto made = expect_ok(
+        global,
+        server.post(
+            "/account/activate",
+            Json::object(
+                {{"code", Json(code->reveal())},
+                 {"password", Json(password->reveal())},
+                 {"want_token", true}})));
+    if (!made) {
+        return made.error();
+    }
+    // Activating logs in as well; nothing here needs that session.
+    server.act_as(SecretString(text_at(*made, "token")));
+    (void)server.post("/account/logout", Json::object());
+    if (global.json) {
+        print_json(Json::object(
+            {{"human_id", text_at(*made, "human_id")}, {"email", text_at(*made, "email")}}));
+    } else {
+        std::cout << "The account of " << print_safe(text_at(*made, "email")) << " is ready.\n";
+    }
+    return ExitCode::ok;
+}
+
+void add_activation(CLI::App& human, CommandLine& line, const std::shared_ptr<Options>& options) {
+    CLI::App* activate =
+        human.add_subcommand("activate", "Accept an invitation: set the first password.");
+    activate->add_option("--code", options->code, "The one-time code; asked for when left out.")
+        ->type_name("CODE");
+    activate->add_flag(
+        "--password-stdin",
+        options->password_stdin,
+        "Read the new password from the first line of standard input.");
+    activate->callback([&line, options] {
+        line.run = [&line, options] { return run_activation(line.global, *options); };
+    });
+}
+
 void add_human_commands(CommandLine& line, const std::shared_ptr<Options>& options) {
     CLI::App* human = line.app.add_subcommand("human", "Invite and list the people who approve.");
     human->require_subcommand(1);
@@ -217,11 +290,13 @@ void add_human_commands(CommandLine& line, const std::shared_ptr<Options>& optio
                      {"human", text_at(made, "human_id")}, {"email", text_at(made, "email")}};
                  if (text_at(made, "one_time_code") != "-") {
                      fields.emplace_back("one-time code", text_at(made, "one_time_code"));
-                     fields.emplace_back("activate at", text_at(made, "activation_path"));
+                     fields.emplace_back("in a browser", text_at(made, "activation_path"));
+                     fields.emplace_back("or here", "interlock human activate");
                      fields.emplace_back("expires", text_at(made, "invitation_expires_at"));
                  }
                  return render_fields(fields);
              }});
+    add_activation(*human, line, options);
     CLI::App* list = human->add_subcommand("list", "List a tenant's humans.");
     add_tenant_option(*list, *options);
     on_chosen(

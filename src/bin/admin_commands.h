@@ -5,7 +5,7 @@
 
 namespace interlock {
 
-// tenant create|list, key create|list|revoke, human invite|list.
+// tenant create|list, key create|list|revoke, human invite|activate|list.
 void add_admin_commands(CommandLine& line);
 
 }  // namespace interlock

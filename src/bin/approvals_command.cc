@@ -54,15 +54,23 @@ ExitCode run_show(const GlobalOptions& global, const Options& options) {
     if (!approval) {
         return report_failure(global, approval.error());
     }
-    global.json ? print_json(*approval) : void(std::cout << describe_approval(*approval));
+    if (global.json) {
+        print_json(*approval);
+    } else {
+        std::cout << describe_approval(*approval);
+    }
     return ExitCode::ok;
 }
 
 // True when the human said yes, or --yes was given.
-Result<bool> confirm(const GlobalOptions& global, const Options& options, const Json& approval,
-                     std::string_view verb) {
-    if (!global.json) {
-        std::cout << describe_approval(approval) << "\n";
+Result<bool> confirm(
+    const GlobalOptions& global,
+    const Options& options,
+    const Json& approval,
+    std::string_view verb) {
+    // Nobody is asked about something they were not shown.
+    if (!global.json || !options.yes) {
+        (global.json ? std::cerr : std::cout) << describe_approval(approval) << std::endl;
     }
     if (options.yes) {
         return true;
@@ -106,14 +114,16 @@ ExitCode decide(const GlobalOptions& global, const Options& options, const std::
     if (!decided) {
         return decided.error();
     }
-    global.json ? print_json(*decided)
-                : void(std::cout << describe_decision(*approval, *decided));
+    if (global.json) {
+        print_json(*decided);
+    } else {
+        std::cout << describe_decision(*approval, *decided);
+    }
     return ExitCode::ok;
 }
 
 void add_tenant_option(CLI::App& command, Options& options) {
-    command
-        .add_option("--tenant", options.tenant, "Look only at this tenant (_system: the host).")
+    command.add_option("--tenant", options.tenant, "Look only at this tenant (_system: the host).")
         ->type_name("TENANT");
 }
 

@@ -77,7 +77,11 @@ ExitCode run_show(const GlobalOptions& global, const Options& options) {
     if (!record) {
         return report_failure(global, record.error());
     }
-    global.json ? print_json(encode(*record)) : void(std::cout << describe_record(*record));
+    if (global.json) {
+        print_json(encode(*record));
+    } else {
+        std::cout << describe_record(*record);
+    }
     return ExitCode::ok;
 }
 
@@ -98,12 +102,14 @@ ExitCode report_export(
     if (options.output.empty() || options.output == "-") {
         return ExitCode::ok;
     }
-    global.json
-        ? print_json(encode(chain))
-        : void(
-              std::cout << "Exported " << chain.records << " records and " << chain.checkpoints
-                        << " checkpoints to " << print_safe(options.output) << ", head "
-                        << chain.head.seq << ":" << chain.head.hash.substr(0, 16) << ".\n");
+    if (global.json) {
+        print_json(encode(chain));
+    } else {
+        std::cout << "Exported " << count_text(chain.records, "record") << " and "
+                  << count_text(chain.checkpoints, "checkpoint") << " to "
+                  << print_safe(options.output) << ", head " << chain.head.seq << ":"
+                  << chain.head.hash.substr(0, 16) << ".\n";
+    }
     return ExitCode::ok;
 }
 
@@ -184,7 +190,11 @@ ExitCode verify_file(const GlobalOptions& global, const Options& options) {
     if (!report) {
         return report_failure(global, report.error());
     }
-    global.json ? print_json(encode(*report)) : void(std::cout << describe_export(*report));
+    if (global.json) {
+        print_json(encode(*report));
+    } else {
+        std::cout << describe_export(*report);
+    }
     return report->ok() ? ExitCode::ok : ExitCode::refused;
 }
 
@@ -217,7 +227,11 @@ ExitCode run_verify(const GlobalOptions& global, const Options& options) {
     if (!report) {
         return report_failure(global, report.error());
     }
-    global.json ? print_json(encode(*report)) : void(std::cout << describe(*report));
+    if (global.json) {
+        print_json(encode(*report));
+    } else {
+        std::cout << describe(*report);
+    }
     return report->ok() ? ExitCode::ok : ExitCode::refused;
 }
 

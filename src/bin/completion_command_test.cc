@@ -94,6 +94,7 @@ TEST_F(Completion, TheTreeHoldsEveryCommandOnce) {
         "key revoke",
         "human",
         "human invite",
+        "human activate",
         "human list",
         "doctor",
         "completion",

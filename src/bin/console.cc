@@ -240,6 +240,10 @@ std::string render_fields(const std::vector<std::pair<std::string, std::string>>
     return out;
 }
 
+std::string count_text(std::int64_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string text_at(const Json& json, std::string_view key) {
     const Json* value = json.find(key);
     if (value == nullptr || value->is_null()) {
@@ -248,7 +252,14 @@ std::string text_at(const Json& json, std::string_view key) {
     if (value->is_string()) {
         return value->as_string().empty() ? "-" : value->as_string();
     }
-    return to_text(*value);
+    if (!value->is_array()) {
+        return to_text(*value);
+    }
+    std::string text;
+    for (const Json& item : value->items()) {
+        text += (text.empty() ? "" : ",") + (item.is_string() ? item.as_string() : to_text(item));
+    }
+    return text.empty() ? "-" : text;
 }
 
 void print_json(const Json& json) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,7 +31,11 @@ std::string render_table(
 // "name   value" lines.
 std::string render_fields(const std::vector<std::pair<std::string, std::string>>& fields);
 
-// The value at `key` as text for people: strings as they are, null and absent as "-".
+// "1 record", "2 records".
+std::string count_text(std::int64_t count, const std::string& noun);
+
+// The value at `key` as text for people: strings as they are, lists of them with commas, null,
+// empty and absent as "-".
 std::string text_at(const Json& json, std::string_view key);
 
 // One line of JSON on standard output.

@@ -74,6 +74,17 @@ TEST(Console, KeepsATableRowOnOneLine) {
     EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2);
 }
 
+TEST(Console, JoinsListsWithCommas) {
+    const Json json = Json::object({{"a", Json::array({"x", "y"})}, {"b", Json::array()}});
+    EXPECT_EQ(text_at(json, "a"), "x,y");
+    EXPECT_EQ(text_at(json, "b"), "-");
+}
+
+TEST(Console, CountsInTheRightNumber) {
+    EXPECT_EQ(count_text(0, "record"), "0 records");
+    EXPECT_EQ(count_text(1, "record"), "1 record");
+}
+
 TEST(Console, ShowsAbsentAndEmptyValuesAsADash) {
     const Json json = Json::object({{"a", ""}, {"b", Json()}, {"c", 3}, {"d", true}});
     EXPECT_EQ(text_at(json, "a"), "-");

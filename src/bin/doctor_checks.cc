@@ -160,8 +160,8 @@ std::vector<Finding> check_ledger_files(const std::string& data_folder) {
     } else {
         findings.push_back(good(
             "chains",
-            std::to_string(report->chains.size()) + " verified since their last checkpoints, " +
-                std::to_string(report->records()) + " records"));
+            count_text(static_cast<std::int64_t>(report->chains.size()), "chain") + " verified, " +
+                count_text(report->records(), "record") + " since the last checkpoints"));
     }
     return findings;
 }

@@ -36,8 +36,11 @@ ExitCode run_off(const GlobalOptions& global, KillChoice choice) {
         return place.error();
     }
     if (place->empty()) {
-        global.json ? print_json(Json::object({{"active", false}}))
-                    : void(std::cout << "Nothing is stopped; there is nothing to release.\n");
+        if (global.json) {
+            print_json(Json::object({{"active", false}}));
+        } else {
+            std::cout << "Nothing is stopped; there is nothing to release.\n";
+        }
         return ExitCode::ok;
     }
     Json body = Json::object({{"active", false}});

@@ -85,11 +85,11 @@ std::string verdict_of(const ChainReport& chain) {
         return "at record " + std::to_string(chain.fault->seq) + ": " +
                std::string(chain.fault->reason) + " (" + chain.fault->detail + ")";
     }
-    std::string text = std::to_string(chain.records) + " records";
+    std::string text = count_text(chain.records, "record");
     if (chain.first_seq > 1) {
         text += " since checkpoint " + std::to_string(chain.first_seq - 1);
     }
-    return text + ", " + std::to_string(chain.checkpoints) + " checkpoints, head " +
+    return text + ", " + count_text(chain.checkpoints, "checkpoint") + ", head " +
            std::to_string(chain.head.seq) + ":" + chain.head.hash.substr(0, 16);
 }
 
@@ -182,13 +182,14 @@ std::string describe(const FolderReport& report) {
     if (!report.damage.empty()) {
         rows.push_back({"(database)", "BROKEN", report.damage});
     }
-    std::string text = rows.empty() ? "" : render_table({"CHAIN", "STATE", ""}, rows);
+    std::string text = rows.empty() ? "" : render_table({"CHAIN", "STATE", "FOUND"}, rows);
     for (const std::string& warning : report.warnings) {
         text += "Note: " + print_safe(warning) + "\n";
     }
     if (report.ok()) {
-        return text + "OK: " + std::to_string(report.chains.size()) + " chains, " +
-               std::to_string(report.records()) + " records.\n";
+        return text +
+               "OK: " + count_text(static_cast<std::int64_t>(report.chains.size()), "chain") +
+               ", " + count_text(report.records(), "record") + ".\n";
     }
     const ChainReport* broken = report.first_broken();
     if (broken == nullptr || !broken->fault) {
