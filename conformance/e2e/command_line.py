@@ -1,0 +1,195 @@
+"""The commands against a real server: making tenants, stopping, approving as a human, completing."""
+
+import json
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+
+import plane
+
+PASSWORD = "correct horse battery staple"
+EMAIL = "owner@example.com"
+
+
+class Commands:
+    def __init__(self, data):
+        self.data = data
+
+    def run(self, *arguments, stdin="", code=0, as_json=True):
+        options = ["--json"] if as_json else []
+        result = subprocess.run(
+            [plane.program(), *arguments, "--data", self.data, *options], input=stdin,
+            capture_output=True, text=True, timeout=plane.PATIENCE_SECONDS)
+        assert result.returncode == code, (arguments, result.returncode, result.stdout,
+                                           result.stderr)
+        if not as_json:
+            return result.stdout
+        said = result.stdout or result.stderr
+        return json.loads(said) if said else None
+
+    def refused(self, *arguments, stdin="", code=1):
+        return self.run(*arguments, stdin=stdin, code=code)["error"]["code"]
+
+    def on_terminal(self, *arguments, answers):
+        """Runs a command on a terminal of its own; gives what the terminal showed."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execv(plane.program(), [plane.program(), *arguments, "--data", self.data])
+        shown = ""
+        deadline = time.monotonic() + plane.PATIENCE_SECONDS
+        waiting = list(answers)
+        while time.monotonic() < deadline:
+            try:
+                piece = os.read(terminal, 4096).decode()
+            except OSError:  # The child has gone.
+                break
+            if not piece:
+                break
+            shown += piece
+            if waiting and waiting[0][0] in shown:
+                os.write(terminal, (waiting.pop(0)[1] + "\n").encode())
+        _, status = os.waitpid(child, 0)
+        os.close(terminal)
+        assert not waiting, (waiting, shown)
+        return os.waitstatus_to_exitcode(status), shown
+
+
+def make_people(commands):
+    made = commands.run("tenant", "create", "demo", "--name", "Demo")
+    assert made["tenant_id"] == "demo", made
+    assert commands.refused("tenant", "create", "demo", "--name", "Other") == "tenant_exists"
+    assert commands.run("tenant", "list")["tenants"][0]["name"] == "Demo"
+    key = commands.run(
+        "key", "create", "--tenant", "demo", "--label", "agent", "--scope", "read,probe")
+    assert key["access_key"].startswith("ilk_"), key
+    assert commands.run("key", "revoke", key["key_id"], "--tenant", "demo")
+    listed = commands.run("key", "list", "--tenant", "demo")["keys"]
+    assert listed[0]["revoked_at"] and "access_key" not in listed[0], listed
+    invited = commands.run("human", "invite", EMAIL, "--tenant", "demo", "--system")
+    commands.run(
+        "human", "activate", "--code", invited["one_time_code"], "--password-stdin",
+        stdin=PASSWORD + "\n")
+    assert commands.run("human", "list", "--tenant", "demo")["humans"][0]["state"] == "active"
+    # Afterwards only a human invites: an agent may run under the operator's user.
+    assert commands.refused(
+        "human", "invite", "second@example.com", "--tenant", "demo") == "bootstrap_closed"
+
+
+def stop_and_release(commands):
+    stopped = commands.run("kill", "on", "--tenant", "demo", "--reason", "odd fills")
+    assert stopped["stopped"] and not stopped["by_file"] and stopped["audit_ref"], stopped
+    released = commands.run("kill", "off")
+    approval = released["release_approval_id"]
+    assert released["active"] and approval, released
+    assert commands.run("approvals", "list", "--state", "pending")["approvals"][0][
+        "approval_id"] == approval
+    decide = ("approvals", "approve", approval, "--yes", "--email", EMAIL, "--password-stdin")
+    assert commands.refused(*decide, stdin="wrong password here\n") == "unauthenticated"
+    approved = commands.run(*decide, "--comment", "looked into it", stdin=PASSWORD + "\n")
+    assert approved["state"] == "consumed", approved
+    assert commands.refused(*decide, stdin=PASSWORD + "\n") == "approval_not_pending"
+    switches = commands.run("kill", "status")["switches"]
+    assert not any(switch["active"] for switch in switches), switches
+
+
+def reject_on_terminal(commands):
+    commands.run("kill", "on", "--tenant", "demo")
+    approval = commands.run("kill", "off", "--tenant", "demo")["release_approval_id"]
+    code, shown = commands.on_terminal(
+        "approvals", "reject", approval,
+        answers=[("Reject? [y/N]", "y"), ("Email:", EMAIL), ("Password:", PASSWORD),
+                 ("One-time code", "")])
+    assert code == 0, shown
+    assert "pending -> rejected" in shown, shown
+    assert PASSWORD not in shown, "the terminal showed the password"
+    code, shown = commands.on_terminal(
+        "approvals", "approve",
+        commands.run("kill", "off", "--tenant", "demo")["release_approval_id"],
+        answers=[("Approve? [y/N]", "n")])
+    assert code == 1 and "Nothing was decided" in shown, shown
+
+
+def stop_everything(commands, server):
+    stopped = commands.run("kill", "on")
+    assert stopped["tenant_id"] == "_system" and not stopped["by_file"], stopped
+    assert all(switch["active"] for switch in commands.run("kill", "status")["switches"])
+    assert commands.run("doctor")["ok"]
+    assert server.stop() == 0
+    # Without a server the file stops what will start next.
+    stopped = commands.run("kill", "on", "--reason", "no server")
+    assert stopped["stopped"] and stopped["by_file"], stopped
+    assert pathlib.Path(commands.data, "KILL").exists()
+    assert commands.refused("kill", "status", code=3) == "server_unreachable"
+    assert commands.run("doctor")["ok"]
+    assert commands.run("audit", "verify")["ok"]
+
+
+def read_ledger(commands):
+    tail = subprocess.run(
+        [plane.program(), "audit", "tail", "-n", "3", "--json", "--data", commands.data],
+        capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(tail) == 3, tail
+    last = json.loads(tail[-1])
+    reference = f"{last['seq']}:{last['hash'][:16]}"
+    assert commands.run("audit", "show", reference)["hash"] == last["hash"]
+    assert commands.refused(
+        "audit", "show", f"{last['seq']}:0000000000000000", code=4) == "corrupt_data"
+    everything = pathlib.Path(commands.data, "interlock.db").read_bytes()
+    assert PASSWORD.encode() not in everything
+
+
+def complete(commands):
+    script = commands.run("completion", "bash", as_json=False)
+
+    def completions(*words):
+        line = " ".join(f"'{word}'" for word in words)
+        return subprocess.run(
+            ["bash", "-c", f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
+             "_interlock; echo \"${COMPREPLY[@]}\""],
+            capture_output=True, text=True, check=True).stdout.split()
+
+    assert completions("interlock", "ki") == ["kill"]
+    assert {"on", "off", "status"} <= set(completions("interlock", "kill", ""))
+    assert completions("interlock", "--data", "/x", "kill", "on", "--ten") == ["--tenant"]
+    assert "pending" in completions("interlock", "approvals", "list", "--state", "")
+    for shell in ("zsh", "fish"):
+        text = commands.run("completion", shell, as_json=False)
+        assert "/approvals/approve" in text
+        if shutil.which(shell):
+            subprocess.run([shell, "-n", "/dev/stdin"], input=text, text=True, check=True)
+    page = commands.run("man", as_json=False)
+    program = subprocess.run([plane.program(), "--help"], capture_output=True, text=True).stdout
+    listed = program.split("Subcommands:")[1].splitlines()
+    names = [line.split()[0] for line in listed if line.startswith("  ") and line[2] != " "]
+    assert len(names) > 10, program
+    for name in names:
+        assert f'.SS "{name}"' in page, f"{name} is not in the manual page"
+    if shutil.which("groff"):
+        warnings = subprocess.run(
+            ["groff", "-man", "-Tascii", "-ww"], input=page, capture_output=True,
+            text=True, check=True).stderr
+        assert not warnings, warnings
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="interlock_commands_") as folder:
+        sink = plane.start_sink(folder)
+        server = plane.start_server(folder)
+        commands = Commands(f"{folder}/data")
+        for step in (make_people, stop_and_release, reject_on_terminal, read_ledger, complete):
+            step(commands)
+            print(f"{step.__name__}: ok")
+        stop_everything(commands, server)
+        print("stop_everything: ok")
+        sink.stop()
+
+
+if __name__ == "__main__":
+    main()
