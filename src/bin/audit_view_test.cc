@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <set>
 #include <sstream>
 
 #include "base/errors.h"
@@ -100,6 +102,40 @@ TEST(AuditView, FindsNoRecordThatIsNotThere) {
     for (const char* text : {"6", "0", "-1", "x", "", "3x", "99999999999999999999"}) {
         EXPECT_EQ(find_record(ledger.store(), kDemo, text).error(), errors::not_found) << text;
     }
+}
+
+// The names in the first column of the document's table number `index`.
+std::set<std::string> documented_names(int index) {
+    std::ifstream document(INTERLOCK_SOURCE_DIR "/docs/contracts/audit-ledger.md");
+    std::set<std::string> names;
+    int table = -1;
+    for (std::string line; std::getline(document, line);) {
+        table += line.starts_with("|---") ? 1 : 0;
+        if (table == index && line.starts_with("| `")) {
+            names.insert(line.substr(3, line.find('`', 3) - 3));
+        }
+    }
+    return names;
+}
+
+std::set<std::string> names_of(const Json& json) {
+    std::set<std::string> names;
+    for (const auto& [name, value] : json.members()) {
+        names.insert(name);
+    }
+    return names;
+}
+
+TEST(AuditView, TheDocumentNamesTheFieldsOfARecord) {
+    TestLedger ledger;
+    ledger.append("demo", 1);
+    const auto record = find_record(ledger.store(), kDemo, "1");
+    ASSERT_TRUE(record.has_value());
+    EXPECT_EQ(documented_names(0), names_of(encode(*record)));
+}
+
+TEST(AuditView, TheDocumentNamesTheFieldsOfACheckpoint) {
+    EXPECT_EQ(documented_names(1), names_of(encode(Checkpoint{})));
 }
 
 TEST(AuditView, ExportsWhatVerifies) {

@@ -134,8 +134,11 @@ TEST_F(Completion, TheManPageHoldsEveryCommandAndOption) {
         }
         for (const OptionEntry& option : entry.options) {
             for (const std::string& name : option.names) {
-                const std::string escaped = name.starts_with("--") ? "\\-\\-" : "\\-";
-                EXPECT_TRUE(page.contains("\\fB" + escaped)) << name;
+                std::string escaped;
+                for (const char c : name) {
+                    escaped += c == '-' ? "\\-" : std::string(1, c);
+                }
+                EXPECT_TRUE(page.contains("\\fB" + escaped + "\\fR")) << name;
             }
         }
     }

@@ -80,6 +80,10 @@ std::string heading_of(const OptionEntry& option) {
 std::string options_text(const CommandEntry& entry) {
     std::string text;
     for (const OptionEntry& option : entry.options) {
+        // Every command has it; saying so once is enough.
+        if (!entry.path.empty() && !option.names.empty() && option.names.back() == "--help") {
+            continue;
+        }
         std::string description = option.description;
         if (!option.words.empty()) {
             description += " One of:";
