@@ -36,7 +36,7 @@ class Load(threading.Thread):
     """Probes, one after the other, until told to finish."""
 
     def __init__(self, address, key):
-        super().__init__()
+        super().__init__(daemon=True)
         self.connection = plane.connect(address)
         self.key = key
         self.count = 0
@@ -59,9 +59,11 @@ class Load(threading.Thread):
         assert self.problem is None, self.problem
 
 
-def make_ledger(folder):
+def make_ledger(folder, started):
     sink = plane.start_sink(folder)
+    started.append(sink)
     server = plane.start_server(folder)
+    started.append(server)
     key = plane.make_tenant(folder, TENANT)
     load = Load(server.address, key)
     load.start()
@@ -217,7 +219,12 @@ def check_exports(folder, data):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="interlock_tamper_") as folder:
-        data = make_ledger(folder)
+        started = []
+        try:
+            data = make_ledger(folder, started)
+        finally:
+            for child in started:
+                child.process.kill()  # Nothing outlives a test that failed.
         code, report = verify(data)
         assert code == 0 and report["ok"] and report["first_bad_seq"] is None, report
         print(f"untouched: OK, {report['records']} records")

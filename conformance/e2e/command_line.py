@@ -181,14 +181,19 @@ def complete(commands):
 def main():
     with tempfile.TemporaryDirectory(prefix="interlock_commands_") as folder:
         sink = plane.start_sink(folder)
-        server = plane.start_server(folder)
-        commands = Commands(f"{folder}/data")
-        for step in (make_people, stop_and_release, reject_on_terminal, read_ledger, complete):
-            step(commands)
-            print(f"{step.__name__}: ok")
-        stop_everything(commands, server)
-        print("stop_everything: ok")
-        sink.stop()
+        server = None
+        try:
+            server = plane.start_server(folder)
+            commands = Commands(f"{folder}/data")
+            for step in (make_people, stop_and_release, reject_on_terminal, read_ledger, complete):
+                step(commands)
+                print(f"{step.__name__}: ok")
+            stop_everything(commands, server)
+            print("stop_everything: ok")
+        finally:  # Nothing outlives a test that failed.
+            sink.process.kill()
+            if server is not None:
+                server.process.kill()
 
 
 if __name__ == "__main__":
