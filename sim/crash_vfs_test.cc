@@ -98,5 +98,42 @@ TEST(CrashVfs, ReportsAFullDiskAndGoesOnAfterwards) {
     EXPECT_TRUE((*store)->commit(turns));
 }
 
+// A commit whose sync failed may still be seen by a server that is started again on the same
+// machine. What it then shows must not go away with the power.
+TEST(CrashVfs, KeepsWhatAStoreShowedThatWasOpenedAfterAFailedSync) {
+    int shown = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        Power power;
+        CrashDisk disk(power);
+        std::int64_t version = 0;
+        {
+            const CrashVfs vfs(disk);
+            auto store = open_on(vfs);
+            ASSERT_TRUE(store) << store.error().message;
+            // The two writes of one frame, then the sync.
+            disk.arm({.fault = DiskFault::io_error, .calls_until = 2 * (seed % 4), .seed = seed});
+            const std::vector<TurnCommit> turns{turn_with("m", 0)};
+            (void)(*store)->commit(turns);
+        }
+        for (int life = 0; life < 2; ++life) {
+            const CrashVfs vfs(disk);
+            auto store = open_on(vfs);
+            ASSERT_TRUE(store) << store.error().message;
+            const auto found = (*store)->load_state("m");
+            ASSERT_TRUE(found) << found.error().message;
+            const std::int64_t now = *found ? (*found)->version : 0;
+            ASSERT_GE(now, version) << "seed " << seed;
+            version = now;
+            power.on = false;
+            store->reset();
+            power.on = true;
+            disk.settle_after_crash(seed);
+        }
+        shown += version > 0 ? 1 : 0;
+    }
+    EXPECT_GT(shown, 0);
+    EXPECT_LT(shown, 60);
+}
+
 }  // namespace
 }  // namespace interlock::sim

@@ -123,8 +123,13 @@ std::optional<Violation> queue_difference(
     }
     for (const auto& [tenant_id, head] : expected.heads) {
         const auto points = found.read_checkpoints(tenant_id);
-        if (!points || !are_equal(*model.read_checkpoints(tenant_id), *points)) {
-            return Violation{"chain", "the signed checkpoints are not what was committed"};
+        const std::vector<Checkpoint> wanted = *model.read_checkpoints(tenant_id);
+        if (!points || !are_equal(wanted, *points)) {
+            return Violation{
+                "chain",
+                "there are " + std::to_string(points ? points->size() : 0) +
+                    " signed checkpoints of " + tenant_id.text() + ", not the " +
+                    std::to_string(wanted.size()) + " that were committed"};
         }
     }
     return std::nullopt;

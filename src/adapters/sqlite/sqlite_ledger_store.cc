@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "adapters/sqlite/log_rewrite.h"
 #include "adapters/sqlite/sqlite_schema.h"
 #include "adapters/sqlite/turn_sql.h"
 #include "base/errors.h"
@@ -55,6 +56,7 @@ SqliteLedgerStore::~SqliteLedgerStore() = default;
 
 Result<void> SqliteLedgerStore::open_for_writing() {
     const bool alone = options_.exclusive_locking;
+    TRY(rewrite_left_over_log(options_.path, options_.vfs_name));
     TRY_ASSIGN(db_, SqliteDb::open({.path = options_.path, .vfs_name = options_.vfs_name}));
     if (alone) {
         TRY(db_->read_text("PRAGMA locking_mode = EXCLUSIVE"));
