@@ -116,6 +116,9 @@ public:
     void on_delivered(const Delivered& delivered);
     void on_reply(const Delivered& delivered, const Result<Answer>& result);
     void on_record(const AuditRecord& record);
+    // The server could not record something and says so with the KILL file: the only way in which a
+    // stop that no caller waits for can fail.
+    void on_file_written();
     // Whoever had no answer may find that nothing was done; whoever had one must not.
     void on_crash();
 

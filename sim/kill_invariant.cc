@@ -227,6 +227,13 @@ void KillInvariant::on_release(const AuditRecord& record) {
     });
 }
 
+void KillInvariant::on_file_written() {
+    for (Open& open : open_) {
+        const bool is_unattended = open.activation.delivery_number == 0;
+        open.failed = open.failed || (is_unattended && !open.recorded_seq);
+    }
+}
+
 void KillInvariant::on_crash() {
     std::erase_if(open_, [](const Open& open) { return !open.recorded_seq && !open.answered; });
     asked_.clear();

@@ -34,6 +34,7 @@ Simulation::Simulation(const RunConfig& config)
                [this](const TenantId& tenant_id, bool only_pending) {
                    return only_pending ? approvals_.pending(tenant_id) : approvals_.all(tenant_id);
                }}) {
+    world_.flag.on_raise = [this] { kill_.on_file_written(); };
     world_.sink.on_arrival = [this](const OutboxItem& effect) { on_arrival(effect); };
     if (world_.on_disk) {
         durable_ = std::make_unique<DiskDurableView>(world_.disk, kDatabasePath);
@@ -125,13 +126,15 @@ bool Simulation::try_start() {
     return true;
 }
 
-void Simulation::crash(std::uint64_t seed) {
+void Simulation::crash(std::uint64_t seed, Crash kind) {
     ++counts_.crashes;
     world_.power.on = false;
     server_.reset();
-    SeededRandom random(seed);
-    world_.disk.settle_after_crash(random.next());
-    world_.mirror.settle_after_crash(random);
+    if (kind == Crash::machine) {
+        SeededRandom random(seed);
+        world_.disk.settle_after_crash(random.next());
+        world_.mirror.settle_after_crash(random);
+    }
     world_.power.on = true;
     kill_.on_crash();
     replies_.on_crash();
@@ -141,7 +144,7 @@ void Simulation::crash(std::uint64_t seed) {
 void Simulation::recover_if_dark(std::uint64_t seed) {
     if (!world_.power.on) {
         tell("  the power went");
-        crash(seed);
+        crash(seed, Crash::machine);
     }
 }
 

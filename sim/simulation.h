@@ -60,6 +60,7 @@ private:
     void sink_trouble(SeededRandom& random);
     void store_trouble(SeededRandom& random);
     void engine_round(SeededRandom& random);
+    void crash_now(SeededRandom& random);
 
     // The server and its callers.
     void deliver(const Command& command);
@@ -70,7 +71,10 @@ private:
     void on_arrival(const OutboxItem& effect);
     void start_server();
     bool try_start();
-    void crash(std::uint64_t seed);
+    // A process that is killed leaves what it wrote to the kernel; a machine loses what was not
+    // synced.
+    enum class Crash { process, machine };
+    void crash(std::uint64_t seed, Crash kind);
     void restart();
     void recover_if_dark(std::uint64_t seed);
 

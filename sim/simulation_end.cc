@@ -17,7 +17,7 @@ void Simulation::end() {
     heal();
     // Half of the runs go on with the server that has been through it all.
     if (server_->store_has_failed() || config_.seed % 4 < 2) {
-        crash(mix_seeds(config_.seed, 30));
+        crash(mix_seeds(config_.seed, 30), Crash::machine);
     }
     if (!is_broken()) {
         come_to_rest();
@@ -32,7 +32,7 @@ void Simulation::end() {
         ask_again();
     }
     if (!is_broken()) {
-        crash(mix_seeds(config_.seed, 31));
+        crash(mix_seeds(config_.seed, 31), Crash::machine);
     }
     if (!is_broken()) {
         check_chains();

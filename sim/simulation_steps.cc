@@ -59,7 +59,7 @@ void Simulation::take(const Step& step) {
             store_trouble(random);
             break;
         case StepKind::crash:
-            crash(random.next());
+            crash_now(random);
             break;
         case StepKind::restart:
             restart();
@@ -105,7 +105,7 @@ void Simulation::deliver_held(SeededRandom& random) {
 void Simulation::engine_round(SeededRandom& random) {
     if (server_->store_has_failed() && random.chance(300)) {
         tell("  a supervisor restarts the server");
-        crash(random.next());
+        crash_now(random);
         return;
     }
     const std::size_t turns_max = 1 + random.below(random.chance(300) ? 30 : 6);
@@ -210,6 +210,12 @@ void Simulation::store_trouble(SeededRandom& random) {
          .calls_hit = 1 + random.below(3),
          .counts_reads = random.chance(200),
          .seed = random.next()});
+}
+
+void Simulation::crash_now(SeededRandom& random) {
+    const Crash kind = random.chance(400) ? Crash::process : Crash::machine;
+    tell(kind == Crash::process ? "  the process is killed" : "  the machine goes down");
+    crash(random.next(), kind);
 }
 
 void Simulation::restart() {

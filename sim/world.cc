@@ -56,6 +56,9 @@ Result<std::optional<EffectReceipt>> SinkModel::find(const EffectId& effect_id) 
 }
 
 Result<void> FlagModel::raise(std::string_view reason) {
+    if (power_.on && on_raise) {
+        on_raise();
+    }
     if (!power_.on || unwritable_) {
         return fail(errors::io_failed, "the KILL file cannot be written");
     }

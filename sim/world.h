@@ -58,6 +58,9 @@ class FlagModel final : public KillFlag {
 public:
     explicit FlagModel(const Power& power) : power_(power) {}
 
+    // The server tries to write the file, whether it can or not.
+    std::function<void()> on_raise;
+
     bool is_raised() override { return raised_ || unreadable_; }
     std::string reason() override { return raised_ ? reason_ : std::string(); }
     Result<void> raise(std::string_view reason) override;
