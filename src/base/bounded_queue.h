@@ -32,9 +32,7 @@ public:
     std::vector<T> pop(std::size_t max, std::chrono::microseconds wait) {
         std::unique_lock lock(mutex_);
         if (is_empty() && !closed_ && wait.count() > 0) {
-            ++waiting_;
-            ready_.wait_for(lock, wait, [this] { return !is_empty() || closed_; });
-            --waiting_;
+            await_item(lock, wait);
         }
         std::vector<T> taken;
         take(front_, max, taken);
@@ -63,6 +61,19 @@ public:
 private:
     bool is_empty() const { return items_.empty() && middle_.empty() && front_.empty(); }
 
+    void await_item(std::unique_lock<std::mutex>& lock, std::chrono::microseconds wait) {
+        const auto deadline = std::chrono::steady_clock::now() + wait;
+        ++waiting_;
+        bool in_time = true;
+        while (in_time && is_empty() && !closed_) {
+            in_time = ready_.wait_until(lock, deadline) == std::cv_status::no_timeout;
+            // Whatever ended the wait: counting one waking too few costs a needless one, counting
+            // one too many could leave an item lying.
+            woken_ = woken_ > 0 ? woken_ - 1 : 0;
+        }
+        --waiting_;
+    }
+
     bool push_to(std::deque<T>& lane, std::size_t capacity, T&& item) {
         bool wake = false;
         {
@@ -71,7 +82,10 @@ private:
                 return false;
             }
             lane.push_back(std::move(item));
-            wake = waiting_ > 0;  // A busy consumer will look by itself: no system call for it.
+            // A busy consumer will look by itself, and so will one that was woken already: no
+            // system call for them.
+            wake = waiting_ > woken_;
+            woken_ += wake ? 1 : 0;
         }
         if (wake) {
             ready_.notify_one();
@@ -94,7 +108,8 @@ private:
     std::deque<T> front_;
     std::deque<T> middle_;
     std::deque<T> items_;
-    std::size_t waiting_ = 0;
+    std::size_t waiting_ = 0;  // Consumers inside a wait.
+    std::size_t woken_ = 0;    // Of those, at most so many are on their way out.
     bool closed_ = false;
 };
 

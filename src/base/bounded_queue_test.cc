@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 
@@ -115,6 +116,41 @@ TEST(BoundedQueue, EveryItemOfManyProducersArrivesExactlyOnce) {
         producer.join();
     }
     EXPECT_EQ(seen, std::vector<int>(kProducers * kItems, 1));
+}
+
+// Consumers that take one item at a time and producers that wake only who is not awake: no item may
+// be left lying while somebody waits. A lost waking would show as a test that takes for ever.
+TEST(BoundedQueue, ManyConsumersMissNoItem) {
+    constexpr int kConsumers = 3;
+    constexpr int kItems = 3000;
+    BoundedQueue<int> queue(4, 4);
+    std::atomic<int> taken = 0;
+    std::vector<std::thread> consumers;
+    for (int i = 0; i < kConsumers; ++i) {
+        consumers.emplace_back([&] {
+            for (auto items = queue.pop(1, kForever); !items.empty();
+                 items = queue.pop(1, kForever)) {
+                ++taken;
+            }
+        });
+    }
+    for (int i = 0; i < kItems; ++i) {
+        while (!queue.push(int{i})) {
+            std::this_thread::yield();
+        }
+        // Every now and then all of them are asleep again.
+        while (i % 100 == 0 && taken <= i) {
+            std::this_thread::yield();
+        }
+    }
+    while (taken < kItems) {
+        std::this_thread::yield();
+    }
+    queue.close();
+    for (std::thread& consumer : consumers) {
+        consumer.join();
+    }
+    EXPECT_EQ(taken, kItems);
 }
 
 }  // namespace
