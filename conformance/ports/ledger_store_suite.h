@@ -169,6 +169,24 @@ TEST_P(LedgerStoreSuite, ARefusedBatchPutsBackWhatItRemoved) {
     EXPECT_FALSE(store().find_answer(answer_key("key")).value()->body.has_value());
 }
 
+TEST_P(LedgerStoreSuite, FindsManyAnswersInTheOrderAsked) {
+    using namespace ledger_store_suite;
+    TurnCommit turn;
+    turn.answers = {answer("one", "first"), answer("two", std::nullopt)};
+    commit({turn});
+    const std::vector keys{
+        answer_key("two"), answer_key("missing"), answer_key("one"), answer_key("two")};
+    const auto found = store().find_answers(keys).value();
+    ASSERT_EQ(found.size(), 4u);
+    ASSERT_TRUE(found[0] && found[2] && found[3]);
+    EXPECT_FALSE(found[0]->body.has_value());
+    EXPECT_FALSE(found[1].has_value());
+    EXPECT_EQ(found[2]->body, "first");
+    EXPECT_TRUE(store().find_answers({}).value().empty());
+    // Reading must leave nothing open that would stand in a commit's way.
+    commit({state_turn("m", 0, "{}")});
+}
+
 TEST_P(LedgerStoreSuite, EachTenantHasAChainOfItsOwn) {
     using namespace ledger_store_suite;
     TurnCommit turn;

@@ -137,6 +137,20 @@ public:
     // Every state whose key starts with `prefix`, in key order.
     virtual Result<std::map<std::string, StoredState>> load_states(const std::string& prefix) = 0;
     virtual Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) = 0;
+    // The same for many keys, in their order. A store that can reads them in one go.
+    virtual Result<std::vector<std::optional<StoredAnswer>>> find_answers(
+        std::span<const AnswerKey> keys) {
+        std::vector<std::optional<StoredAnswer>> found;
+        found.reserve(keys.size());
+        for (const AnswerKey& key : keys) {
+            auto answer = find_answer(key);
+            if (!answer) {
+                return std::unexpected(std::move(answer).error());
+            }
+            found.push_back(*std::move(answer));
+        }
+        return found;
+    }
     // Removes answers that expired before `now`, at most `count_max`; says how many.
     virtual Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) = 0;
     virtual Result<std::vector<OutboxItem>> load_outbox() = 0;

@@ -211,8 +211,7 @@ void Turn::complete(const OpenOperation& operation, Answer answer) {
         if (operation.answer_life) {
             stored.expires_at = now_ + *operation.answer_life;
         }
-        commit_.answers.push_back({*operation.key, stored, true});
-        staged_.answers[*operation.key] = std::move(stored);
+        commit_.answers.push_back({*operation.key, std::move(stored), true});
     }
     completed_.emplace_back(operation.operation_id, std::move(answer));
 }

@@ -106,9 +106,14 @@ struct OpenEffect {
 
 // What turns before this one in the same batch have staged, on top of what is stored.
 struct BatchStage {
+    struct ByKey {
+        bool operator()(const AnswerKey* a, const AnswerKey* b) const { return *a < *b; }
+    };
+
     std::map<std::string, StoredState> states;
     std::map<TenantId, ChainHead> heads;
-    std::map<AnswerKey, StoredAnswer> answers;
+    // Point into the commits of the batch's turns, which keep their place until it is committed.
+    std::map<const AnswerKey*, const StoredAnswer*, ByKey> answers;
     // Effects whose outcome came in: nothing once they are settled.
     std::map<EffectId, std::optional<OpenEffect>> effects;
 };

@@ -60,23 +60,43 @@ Timestamp TurnRunner::now() {
     return parts_.clock.now();
 }
 
+std::vector<TurnRunner::Memory> TurnRunner::recall(std::span<const TurnRequest> requests) {
+    std::vector<AnswerKey> keys;
+    for (const TurnRequest& request : requests) {
+        if (request.key) {
+            keys.push_back({request.tenant_id, request.function, *request.key});
+        }
+    }
+    auto found = parts_.store.find_answers(keys);
+    std::vector<Memory> memories(requests.size());
+    for (std::size_t i = 0, keyed = 0; i < requests.size(); ++i) {
+        if (!requests[i].key) {
+            continue;
+        }
+        memories[i].key = std::move(keys[keyed]);
+        if (found) {
+            memories[i].stored = std::move((*found)[keyed]);
+        } else {
+            memories[i].stored = std::unexpected(found.error());
+        }
+        ++keyed;
+    }
+    return memories;
+}
+
 std::optional<Result<Answer>> TurnRunner::remembered(
-    const TurnRequest& request, const BatchStage& batch) {
-    if (!request.key) {
+    const TurnRequest& request, const BatchStage& batch, const Memory& memory) {
+    if (!memory.key) {
         return std::nullopt;
     }
-    const AnswerKey key{request.tenant_id, request.function, *request.key};
-    std::optional<StoredAnswer> found;
-    if (const auto staged = batch.answers.find(key); staged != batch.answers.end()) {
-        found = staged->second;
-    } else {
-        auto stored = parts_.store.find_answer(key);
-        if (!stored) {
-            return Result<Answer>(std::unexpected(stored.error()));
-        }
-        found = *std::move(stored);
+    if (!memory.stored) {
+        return Result<Answer>(std::unexpected(memory.stored.error()));
     }
-    if (!found) {
+    const StoredAnswer* found = memory.stored->has_value() ? &**memory.stored : nullptr;
+    if (const auto staged = batch.answers.find(&*memory.key); staged != batch.answers.end()) {
+        found = staged->second;
+    }
+    if (found == nullptr) {
         return std::nullopt;
     }
     if (found->request_hash != request.request_hash) {
@@ -93,10 +113,11 @@ std::optional<Result<Answer>> TurnRunner::remembered(
     return Result<Answer>(Answer{found->http_status, *found->body});
 }
 
-TurnRunner::Decided TurnRunner::decide(TurnRequest& request, const BatchStage& batch) {
+TurnRunner::Decided TurnRunner::decide(
+    TurnRequest& request, const BatchStage& batch, Memory memory) {
     Decided decided;
     decided.request = &request;
-    if (auto known = remembered(request, batch)) {
+    if (auto known = remembered(request, batch, memory)) {
         decided.answer = std::move(*known);
         return decided;
     }
@@ -127,9 +148,7 @@ TurnRunner::Decided TurnRunner::decide(TurnRequest& request, const BatchStage& b
             decided.waits_for = std::move(running.operation_id);
         });
     if (keep) {
-        const AnswerKey key{request.tenant_id, request.function, *request.key};
-        turn.commit_.answers.push_back({key, stored, false});
-        turn.staged_.answers[key] = std::move(stored);
+        turn.commit_.answers.push_back({*std::move(memory.key), std::move(stored), false});
     }
     decided.commit = std::move(turn.commit_);
     decided.staged = std::move(turn.staged_);
@@ -147,18 +166,15 @@ bool is_empty(const TurnCommit& commit) {
            commit.timers_finished.empty() && commit.artifacts.empty() && commit.checkpoints.empty();
 }
 
-void merge(BatchStage& into, const BatchStage& from) {
-    for (const auto& [key, state] : from.states) {
-        into.states[key] = state;
+void merge(BatchStage& into, BatchStage from) {
+    for (auto& [key, state] : from.states) {
+        into.states[key] = std::move(state);
     }
-    for (const auto& [tenant_id, head] : from.heads) {
-        into.heads[tenant_id] = head;
+    for (auto& [tenant_id, head] : from.heads) {
+        into.heads[tenant_id] = std::move(head);
     }
-    for (const auto& [key, answer] : from.answers) {
-        into.answers[key] = answer;
-    }
-    for (const auto& [effect_id, effect] : from.effects) {
-        into.effects[effect_id] = effect;
+    for (auto& [effect_id, effect] : from.effects) {
+        into.effects[effect_id] = std::move(effect);
     }
 }
 
@@ -168,9 +184,13 @@ void TurnRunner::run_batch(std::vector<TurnRequest> batch) {
     BatchStage stage;
     std::vector<Decided> decided;
     decided.reserve(batch.size());
-    for (TurnRequest& request : batch) {
-        decided.push_back(decide(request, stage));
-        merge(stage, decided.back().staged);
+    std::vector<Memory> memories = recall(batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        decided.push_back(decide(batch[i], stage, std::move(memories[i])));
+        merge(stage, std::move(decided.back().staged));
+        for (const AnswerWrite& write : decided.back().commit.answers) {
+            stage.answers.insert_or_assign(&write.key, &write.answer);
+        }
     }
     const Result<void> committed = commit(decided);
     if (committed) {
@@ -193,10 +213,10 @@ void TurnRunner::run_one_by_one(std::vector<TurnRequest*> requests) {
     for (TurnRequest* request : requests) {
         state_cache_.clear();
         std::vector<Decided> decided;
-        decided.push_back(decide(*request, BatchStage{}));
+        std::vector<Memory> memories = recall({request, 1});
+        decided.push_back(decide(*request, BatchStage{}, std::move(memories.front())));
         if (const Result<void> committed = commit(decided); committed) {
-            BatchStage stage = decided.front().staged;
-            publish(decided, std::move(stage));
+            publish(decided, std::move(decided.front().staged));
         } else {
             fail_all(decided, committed.error());
         }
@@ -206,6 +226,8 @@ void TurnRunner::run_one_by_one(std::vector<TurnRequest*> requests) {
 Result<void> TurnRunner::commit(std::vector<Decided>& decided) {
     std::vector<TurnCommit> commits;
     std::vector<Decided*> owners;
+    commits.reserve(decided.size());
+    owners.reserve(decided.size());
     for (Decided& one : decided) {
         if (!is_empty(one.commit)) {
             commits.push_back(std::move(one.commit));

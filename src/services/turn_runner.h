@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -115,8 +116,15 @@ private:
     IdSource& ids() override { return parts_.ids; }
     LedgerStore& store() override { return parts_.store; }
 
-    Decided decide(TurnRequest& request, const BatchStage& batch);
-    std::optional<Result<Answer>> remembered(const TurnRequest& request, const BatchStage& batch);
+    // What the store remembers under a request's key.
+    struct Memory {
+        std::optional<AnswerKey> key;
+        Result<std::optional<StoredAnswer>> stored;
+    };
+    std::vector<Memory> recall(std::span<const TurnRequest> requests);
+    Decided decide(TurnRequest& request, const BatchStage& batch, Memory memory);
+    static std::optional<Result<Answer>> remembered(
+        const TurnRequest& request, const BatchStage& batch, const Memory& memory);
     Result<void> commit(std::vector<Decided>& decided);
     void publish(std::vector<Decided>& decided, BatchStage batch);
     void answer(Decided& decided);

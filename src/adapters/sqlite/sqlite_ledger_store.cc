@@ -117,6 +117,8 @@ Result<void> SqliteLedgerStore::prepare_engine_reads() {
         engine_.find_answer,
         db_->prepare("SELECT request_hash, operation_id, body, http_status, expires_at "
                      "FROM answers WHERE tenant_id = ?1 AND function = ?2 AND key = ?3"));
+    TRY_ASSIGN(engine_.begin_reading, db_->prepare("BEGIN"));
+    TRY_ASSIGN(engine_.end_reading, db_->prepare("COMMIT"));
     TRY_ASSIGN(
         engine_.purge_answers,
         db_->prepare("DELETE FROM answers WHERE (tenant_id, function, key) IN "
@@ -232,6 +234,38 @@ Result<std::map<std::string, StoredState>> SqliteLedgerStore::load_states(
 
 Result<std::optional<StoredAnswer>> SqliteLedgerStore::find_answer(const AnswerKey& key) {
     const std::lock_guard lock(engine_mutex_);
+    return read_answer(key);
+}
+
+Result<std::vector<std::optional<StoredAnswer>>> SqliteLedgerStore::find_answers(
+    std::span<const AnswerKey> keys) {
+    std::vector<std::optional<StoredAnswer>> answers;
+    if (keys.empty()) {
+        return answers;
+    }
+    const std::lock_guard lock(engine_mutex_);
+    // One read transaction for all: each would otherwise lock and unlock the log for itself.
+    if (const int code = engine_.begin_reading.run(); !is_done(code)) {
+        return std::unexpected(db_->error_of(code));
+    }
+    Result<void> read = {};
+    answers.reserve(keys.size());
+    for (const AnswerKey& key : keys) {
+        auto answer = read_answer(key);
+        if (!answer) {
+            read = std::unexpected(std::move(answer).error());
+            break;
+        }
+        answers.push_back(*std::move(answer));
+    }
+    if (const int code = engine_.end_reading.run(); !is_done(code)) {
+        return std::unexpected(db_->error_of(code));
+    }
+    TRY(read);
+    return answers;
+}
+
+Result<std::optional<StoredAnswer>> SqliteLedgerStore::read_answer(const AnswerKey& key) {
     SqliteRows rows = engine_.find_answer.query(key.tenant_id, key.function, key.key);
     TRY_ASSIGN(const bool found, rows.next());
     if (!found) {

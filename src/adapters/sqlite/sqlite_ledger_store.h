@@ -49,6 +49,8 @@ public:
     Result<std::optional<StoredState>> load_state(const std::string& machine_key) override;
     Result<std::map<std::string, StoredState>> load_states(const std::string& prefix) override;
     Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) override;
+    Result<std::vector<std::optional<StoredAnswer>>> find_answers(
+        std::span<const AnswerKey> keys) override;
     Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) override;
     Result<std::vector<OutboxItem>> load_outbox() override;
     Result<std::vector<TimerItem>> load_timers() override;
@@ -71,6 +73,8 @@ private:
         SqliteStatement load_state;
         SqliteStatement load_states;
         SqliteStatement find_answer;
+        SqliteStatement begin_reading;
+        SqliteStatement end_reading;
         SqliteStatement purge_answers;
         SqliteStatement load_outbox;
         SqliteStatement load_timers;
@@ -89,6 +93,7 @@ private:
     Result<void> prepare_engine_reads();
     Result<void> prepare_shared_reads(SqliteDb& db);
     Result<void> require_writable() const;
+    Result<std::optional<StoredAnswer>> read_answer(const AnswerKey& key);
     Result<void> give_up(Error error);
     std::unique_lock<std::mutex> lock_shared_reads();
 
