@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +40,14 @@ public:
     static Result<std::unique_ptr<BenchPlane>> open(const Options& options);
     ~BenchPlane() override;
 
-    void start() { engine_->start(); }
+    // `on_round` runs on the engine thread after each batch was answered.
+    void start(std::function<void()> on_round) {
+        engine_->set_round_duty([this, call = std::move(on_round)] {
+            plane_->ledger.duty();
+            call();
+        });
+        engine_->start();
+    }
     // Ends the engine thread; counts and turns may be read afterwards.
     void stop() { engine_->stop(); }
 

@@ -35,6 +35,7 @@ class Driver {
 public:
     Driver(BenchPlane& bench, const TurnLoadOptions& options)
         : bench_(bench), options_(options), done_(options.callers, 0), sent_at_(options.callers) {
+        answered_.reserve(options.callers);
         agent_.kind = PrincipalKind::agent;
         agent_.id = "key_bench";
         agent_.tenants = {tenant_};
@@ -42,6 +43,7 @@ public:
     }
 
     TurnLoadReport run() {
+        bench_.start([this] { hand_over(); });
         const Duration cpu = cpu_of_this_thread();
         const SteadyClock::time_point begin = SteadyClock::now();
         const SteadyClock::time_point end = begin + options_.duration;
@@ -52,18 +54,21 @@ public:
         }
         SteadyClock::time_point now = begin;
         while (under_way > 0) {
-            const std::vector<Completion> completions = done_.pop(options_.callers, kPatience);
-            CHECK(!completions.empty());  // The engine answers every turn it took.
+            const auto batches = done_.pop(options_.callers, kPatience);
+            CHECK(!batches.empty());  // The engine answers every turn it took.
             now = SteadyClock::now();
-            for (const Completion& completion : completions) {
-                take(completion, now);
-                --under_way;
-                if (now < end && may_submit()) {
-                    submit(completion.caller);
-                    ++under_way;
+            for (const std::vector<Completion>& batch : batches) {
+                for (const Completion& completion : batch) {
+                    take(completion, now);
+                    --under_way;
+                    if (now < end && may_submit()) {
+                        submit(completion.caller);
+                        ++under_way;
+                    }
                 }
             }
         }
+        bench_.stop();
         report_.turns = std::ssize(latencies_us_);
         report_.elapsed = {microseconds_between(begin, now)};
         report_.driver_cpu = {cpu_of_this_thread().microseconds - cpu.microseconds};
@@ -95,8 +100,16 @@ private:
             {agent_, tenant_, sha256_hex(canonical)},
             std::move(request),
             [this, caller](const Result<Answer>& answer) {
-                CHECK(done_.push({caller, answer.has_value()}));
+                answered_.push_back({caller, answer.has_value()});
             });
+    }
+
+    // On the engine thread: one wake-up of the driver for a whole batch.
+    void hand_over() {
+        if (!answered_.empty()) {
+            CHECK(done_.push(std::move(answered_)));
+            answered_.clear();
+        }
     }
 
     void take(const Completion& completion, SteadyClock::time_point now) {
@@ -111,7 +124,10 @@ private:
     const TurnLoadOptions& options_;
     const TenantId tenant_ = TenantId::trusted("bench");
     Principal agent_;
-    BoundedQueue<Completion> done_;
+    BoundedQueue<std::vector<Completion>> done_;
+    // Belongs to the engine thread: there are fewer callers than its queue takes, so none is ever
+    // refused on ours.
+    std::vector<Completion> answered_;
     std::vector<SteadyClock::time_point> sent_at_;
     std::vector<std::int64_t> latencies_us_;
     std::int64_t submitted_ = 0;

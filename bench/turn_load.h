@@ -3,7 +3,7 @@
 //
 // All callers live on one driver thread, as connections live on a network thread: it makes the
 // requests, hashes them, submits them, and learns of answers through a queue that the engine thread
-// fills.
+// fills once per batch.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ struct TurnLoadReport {
     Duration driver_cpu;
 };
 
-// The plane must be started. Runs on the calling thread, which is the driver.
+// Starts and stops the plane's engine. Runs on the calling thread, which is the driver.
 TurnLoadReport run_turn_load(BenchPlane& bench, const TurnLoadOptions& options);
 
 }  // namespace interlock

@@ -19,10 +19,8 @@ TEST(TurnLoad, DrivesExactlyAsManyTurnsAsAsked) {
     const TempFolder folder;
     const auto bench = BenchPlane::open({.folder = folder / "data"});
     ASSERT_TRUE(bench.has_value());
-    (*bench)->start();
     const TurnLoadReport report = run_turn_load(
         **bench, {.callers = 8, .turns_max = 50, .duration = std::chrono::minutes(1)});
-    (*bench)->stop();
     EXPECT_EQ(report.turns, 50);
     EXPECT_EQ(report.refused, 0);
     EXPECT_EQ((*bench)->counts().turns, 50);
@@ -36,10 +34,8 @@ TEST(TurnLoad, TheBareLoopWritesWhatThePlaneCommitted) {
     {
         const auto bench = BenchPlane::open({.folder = folder / "data", .record = true});
         ASSERT_TRUE(bench.has_value());
-        (*bench)->start();
         run_turn_load(
             **bench, {.callers = 4, .turns_max = 20, .duration = std::chrono::minutes(1)});
-        (*bench)->stop();
         turns = (*bench)->take_recorded();
     }
     ASSERT_EQ(turns.size(), 20u);

@@ -118,13 +118,11 @@ private:
         TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options_.folder));
         TRY_ASSIGN(
             const auto bench, BenchPlane::open({.folder = folder.file("data"), .record = true}));
-        bench->start();
         run_turn_load(
             *bench,
             {.callers = static_cast<std::size_t>(callers),
              .turns_max = static_cast<std::int64_t>(kRecordedTurnsMax),
              .duration = duration()});
-        bench->stop();
         const EngineCounts& counts = bench->counts();
         commit_bytes_ =
             counts.wal_pages * kWalFrameBytes / std::max<std::int64_t>(1, counts.commits);
@@ -135,14 +133,12 @@ private:
     Result<double> run_plane(std::int64_t callers, std::int64_t turns, Rounds& rounds) {
         TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options_.folder));
         TRY_ASSIGN(const auto bench, BenchPlane::open({.folder = folder.file("data")}));
-        bench->start();
         const Duration cpu = cpu_of_this_process();
         const TurnLoadReport report = run_turn_load(
             *bench,
             {.callers = static_cast<std::size_t>(callers),
              .turns_max = turns,
              .duration = duration_max()});
-        bench->stop();
         const double elapsed = seconds_of(report.elapsed);
         const Duration used{cpu_of_this_process().microseconds - cpu.microseconds};
         const EngineCounts& counts = bench->counts();

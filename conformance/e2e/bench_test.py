@@ -1,0 +1,42 @@
+"""The benchmarks run on any machine and print what scripts read. Says nothing about speed."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+
+from plane import program
+
+FIELDS = {"transport", "callers", "turns_per_s", "raw_turns_per_s", "ratio", "p50_us", "p99_us",
+          "mean_batch", "fdatasync_p50_us", "engine_cpu_share", "saturated"}
+
+
+def lines_of(*arguments):
+    with tempfile.TemporaryDirectory(prefix="interlock_bench_test_") as folder:
+        done = subprocess.run(
+            [program(), "bench", *arguments, "--data", folder, "--json"],
+            capture_output=True, text=True, timeout=240, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        left = list(pathlib.Path(folder).iterdir())
+        assert not left, f"left behind: {left}"
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def main():
+    rows = lines_of("turns", "--seconds", "0.1", "--rounds", "1", "--callers", "1,16")
+    assert [(row["transport"], row["callers"]) for row in rows] == [
+        ("inprocess", 1), ("inprocess", 16), ("http", 1), ("http", 16)], rows
+    for row in rows:
+        missing = FIELDS - row.keys()
+        assert not missing, f"{row} lacks {missing}"
+        assert row["turns_per_s"] > 0 and row["raw_turns_per_s"] > 0, row
+        assert (row["transport"] == "http") == ("bare_http_per_s" in row), row
+    (start,) = lines_of("start", "--rounds", "1", "--turns", "100")
+    assert start["ready_p50_us"] > 0 and start["resident_bytes"] > 0, start
+    print(*rows, start, sep="\n")
+
+
+main()
