@@ -11,7 +11,8 @@
 namespace interlock {
 namespace {
 
-constexpr std::int64_t kChunkBytes = std::int64_t{1} << 20;
+// SQLite's layer for files writes at most 128 KiB in one call and calls more than that a full disk.
+constexpr std::int64_t kChunkBytes = std::int64_t{1} << 16;
 
 std::unexpected<Error> failed(std::string_view what, int code) {
     return fail(
