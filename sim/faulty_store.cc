@@ -70,6 +70,12 @@ Result<std::optional<StoredAnswer>> FaultyStore::find_answer(const AnswerKey& ke
     return inner_.find_answer(key);
 }
 
+Result<std::vector<std::optional<StoredAnswer>>> FaultyStore::find_answers(
+    std::span<const AnswerKey> keys) {
+    TRY(check_read());
+    return inner_.find_answers(keys);
+}
+
 Result<std::int64_t> FaultyStore::purge_answers(Timestamp now, std::int64_t count_max) {
     if (!power_.on || failed_) {
         return fail(errors::io_failed, "the simulated store failed");

@@ -30,6 +30,8 @@ public:
     Result<void> commit(std::span<const TurnCommit> turns) override;
     Result<std::optional<StoredState>> load_state(const std::string& machine_key) override;
     Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) override;
+    Result<std::vector<std::optional<StoredAnswer>>> find_answers(
+        std::span<const AnswerKey> keys) override;
     Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) override;
     Result<std::map<std::string, StoredState>> load_states(const std::string& prefix) override;
 

@@ -20,6 +20,10 @@ public:
     Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) override {
         return inner_.find_answer(key);
     }
+    Result<std::vector<std::optional<StoredAnswer>>> find_answers(
+        std::span<const AnswerKey> keys) override {
+        return inner_.find_answers(keys);
+    }
     Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) override {
         return inner_.purge_answers(now, count_max);
     }

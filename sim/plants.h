@@ -59,6 +59,8 @@ public:
 
     Result<void> commit(std::span<const TurnCommit> turns) override;
     Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) override;
+    Result<std::vector<std::optional<StoredAnswer>>> find_answers(
+        std::span<const AnswerKey> keys) override;
 
 private:
     Parts parts_;
