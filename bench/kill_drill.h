@@ -22,7 +22,7 @@ struct KillDrillOptions {
     std::string program = "/proc/self/exe";
     std::vector<std::string> paths{"http", "mcp", "cli", "file"};
     int rounds = 20;
-    int agents = 8;  // Connections that keep the server busy, one probe with effect each.
+    int agents = 32;  // Connections that keep the server busy, one probe with effect each.
 };
 
 struct KillPathReport {

@@ -82,9 +82,10 @@ public:
         TRY_ASSIGN(const std::vector<TurnCommit> recorded, record(callers));
         Rounds rounds;
         for (int round = 0; round < options_.rounds; ++round) {
-            TRY_ASSIGN(const double batch, run_plane(callers, std::ssize(recorded), rounds));
-            TRY(run_raw(recorded, batch, rounds));
             TRY(run_sync(rounds));
+            TRY_ASSIGN(const double batch, run_plane(callers, std::ssize(recorded), rounds));
+            TRY(run_sync(rounds));
+            TRY(run_raw(recorded, batch, rounds));
         }
         TurnsRow row{.transport = "inprocess", .callers = callers, .turns = std::ssize(recorded)};
         rounds.fill(row);
@@ -95,11 +96,12 @@ public:
         TRY_ASSIGN(const std::vector<TurnCommit> recorded, record(callers));
         Rounds rounds;
         for (int round = 0; round < options_.rounds; ++round) {
+            TRY(run_sync(rounds));
             TRY_ASSIGN(
                 const HttpTurnsReport report, run_server(callers, std::ssize(recorded), rounds));
+            TRY(run_sync(rounds));
             TRY(run_raw(recorded, report.mean_batch, rounds));
             TRY(run_bare(callers, std::ssize(recorded), report.answer_bytes, rounds));
-            TRY(run_sync(rounds));
         }
         TurnsRow row{.transport = "http", .callers = callers, .turns = std::ssize(recorded)};
         rounds.fill(row);

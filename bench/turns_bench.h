@@ -21,8 +21,8 @@ struct TurnsBenchOptions {
     std::vector<std::int64_t> callers{1, 8, 64, 256};
     bool inprocess = true;
     bool http = true;
-    double seconds = 2;  // Of each measurement.
-    int rounds = 3;
+    double seconds = 1;  // Of each measurement.
+    int rounds = 5;
     std::string program = "/proc/self/exe";  // Started as `serve` for HTTP.
 };
 

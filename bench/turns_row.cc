@@ -24,6 +24,12 @@ double TurnsRow::ratio() const {
     return yardstick_per_s() > 0 ? turns_per_s / yardstick_per_s() : 0;
 }
 
+double TurnsRow::p50_per_sync() const {
+    return fdatasync_p50_us > 0
+               ? static_cast<double>(p50_us) / static_cast<double>(fdatasync_p50_us)
+               : 0;
+}
+
 std::string_view TurnsRow::saturated() const {
     if (engine_cpu_share >= kUsedUp) {
         return "engine thread";
@@ -50,6 +56,7 @@ Json encode(const TurnsRow& row) {
         {"max_us", row.max_us},
         {"mean_batch", rounded(row.mean_batch, 2)},
         {"fdatasync_p50_us", row.fdatasync_p50_us},
+        {"p50_per_sync", rounded(row.p50_per_sync(), 2)},
         {"fdatasync_per_s", rounded(row.fdatasync_per_s, 1)},
         {"commit_bytes", row.commit_bytes},
         {"engine_cpu_share", rounded(row.engine_cpu_share, 3)},
@@ -68,7 +75,7 @@ Json encode(const TurnsRow& row) {
 
 std::string to_table(const std::vector<TurnsRow>& rows) {
     std::string text = fmt::format(
-        "{:<10}{:>8}{:>10}{:>10}{:>10}{:>7}{:>8}{:>8}{:>9}{:>7}{:>9}{:>8}{:>8}  {}\n",
+        "{:<10}{:>8}{:>9}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}{:>7}{:>9}{:>10}{:>8}{:>9}  {}\n",
         "transport",
         "callers",
         "turns/s",
@@ -80,13 +87,14 @@ std::string to_table(const std::vector<TurnsRow>& rows) {
         "max us",
         "batch",
         "sync us",
+        "p50/sync",
         "engine",
         "machine",
         "saturated");
     for (const TurnsRow& row : rows) {
         text += fmt::format(
-            "{:<10}{:>8}{:>10.0f}{:>10.0f}{:>10}{:>6.0f}%{:>8}{:>8}{:>9}{:>7.1f}{:>9}{:>7.0f}%"
-            "{:>7.0f}%  {}\n",
+            "{:<10}{:>8}{:>9.0f}{:>9.0f}{:>9}{:>6.0f}%{:>8}{:>8}{:>8}{:>7.1f}{:>9}{:>10.1f}"
+            "{:>7.0f}%{:>8.0f}%  {}\n",
             row.transport,
             row.callers,
             row.turns_per_s,
@@ -98,6 +106,7 @@ std::string to_table(const std::vector<TurnsRow>& rows) {
             row.max_us,
             row.mean_batch,
             row.fdatasync_p50_us,
+            row.p50_per_sync(),
             row.engine_cpu_share * 100,
             row.machine_cpu_share * 100,
             row.saturated());

@@ -38,6 +38,8 @@ struct TurnsRow {
     // slower of raw SQLite and the bare server.
     double yardstick_per_s() const;
     double ratio() const;
+    // How many times one bare sync a turn takes.
+    double p50_per_sync() const;
     // What kept it from going faster: "disk", "engine thread", "all cores" or "callers".
     std::string_view saturated() const;
 };

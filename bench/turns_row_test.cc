@@ -58,6 +58,14 @@ TEST(TurnsRow, WithoutABaselineThereIsNoRatio) {
     EXPECT_DOUBLE_EQ(TurnsRow{}.ratio(), 0);
 }
 
+TEST(TurnsRow, ComparesATurnWithOneBareSync) {
+    TurnsRow row;
+    EXPECT_DOUBLE_EQ(row.p50_per_sync(), 0);
+    row.p50_us = 300;
+    row.fdatasync_p50_us = 200;
+    EXPECT_DOUBLE_EQ(row.p50_per_sync(), 1.5);
+}
+
 TEST(TurnsRow, NamesTheResourceThatIsUsedUp) {
     TurnsRow row;
     row.engine_cpu_share = 0.95;

@@ -21,14 +21,15 @@ constexpr std::string_view kHowMeasured =
     "  http/s   the same HTTP server answering a constant of the same size\n"
     "  ratio    turns/s against raw/s; over HTTP against the lower of raw/s and http/s\n"
     "  sync us  p50 of one fdatasync after appending one commit's bytes\n"
+    "  p50/sync a turn's p50 against that\n"
     "  engine   share of one core used by the engine thread (HTTP: by the busiest thread)\n"
     "  machine  share of all cores used by server and load together\n\n";
 
 struct TurnsFlags {
     std::vector<std::int64_t> callers{1, 8, 64, 256};
     std::vector<std::string> transports{"inprocess", "http"};
-    double seconds = 2;
-    int rounds = 3;
+    double seconds = 1;
+    int rounds = 5;
 };
 
 void add_turns(CommandLine& line, CLI::App& bench) {
