@@ -10,6 +10,7 @@ namespace {
 constexpr int kRestRounds = 60;
 constexpr std::size_t kAskedAgainMax = 25;
 constexpr std::size_t kRoundTurns = 64;
+constexpr int kReleaseAttempts = 4;
 
 }  // namespace
 
@@ -87,30 +88,30 @@ void Simulation::release(const TenantId& tenant_id) {
         server_->outbox().run_round(std::chrono::milliseconds(0));
         server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
     };
-    // A second time, because a stop that was never recorded is recorded when first asked about.
-    for (int i = 0; i < 2 && approvals_.pending(tenant_id).empty(); ++i) {
+    const auto is_held = [&] {
+        return kill_.is_stopped_itself(tenant_id) ||
+               server_->plane().latch.is_raised_itself(tenant_id);
+    };
+    // More than once, because a stop that was never recorded is recorded when first asked about,
+    // and a request of the past may expire between two votes.
+    for (int i = 0; i < kReleaseAttempts && is_held(); ++i) {
         deliver(composer_.make_kill(tenant_id, world_.people.host_operator, false));
         round();
-    }
-    for (Principal human : world_.people.humans.at(tenant_id)) {
-        human.authenticated_at = world_.clock.now();
-        for (const ApprovalId& approval_id : approvals_.pending(tenant_id)) {
-            deliver(composer_.make_vote(tenant_id, human, approval_id));
-            round();
+        for (Principal human : world_.people.humans.at(tenant_id)) {
+            human.authenticated_at = world_.clock.now();
+            for (const ApprovalId& approval_id : approvals_.pending(tenant_id)) {
+                deliver(composer_.make_vote(tenant_id, human, approval_id));
+                round();
+            }
         }
     }
-    const bool enough_humans =
-        !world_.two_person_rule || world_.people.humans.at(tenant_id).size() > 1;
-    if (enough_humans && kill_.is_stopped_itself(tenant_id)) {
+    if (is_held()) {
         log_.report("progress", tenant_id.text() + " stays stopped although its humans approved");
     }
 }
 
 void Simulation::check_effects_flow() {
     for (const TenantId& tenant_id : world_.people.tenants) {
-        if (kill_.is_stopped(tenant_id)) {
-            continue;  // Too few humans for the two-person rule.
-        }
         const std::size_t before = world_.sink.performed_count();
         deliver(composer_.make_probe(tenant_id, true, true));
         server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
