@@ -22,7 +22,7 @@ struct TurnsBenchOptions {
     bool inprocess = true;
     bool http = true;
     double seconds = 1;  // Of each measurement.
-    int rounds = 5;
+    int rounds = 3;
     std::string program = "/proc/self/exe";  // Started as `serve` for HTTP.
 };
 

@@ -29,7 +29,7 @@ struct TurnsFlags {
     std::vector<std::int64_t> callers{1, 8, 64, 256};
     std::vector<std::string> transports{"inprocess", "http"};
     double seconds = 1;
-    int rounds = 5;
+    int rounds = 3;
 };
 
 void add_turns(CommandLine& line, CLI::App& bench) {
