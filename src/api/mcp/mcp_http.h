@@ -26,6 +26,10 @@ public:
     };
     explicit McpHttp(Parts parts, McpSessionLimits limits = {})
         : parts_(parts), sessions_(limits) {}
+    // A running request and its session hold each other; ending them lets go of both.
+    ~McpHttp() { end_all(); }
+    McpHttp(const McpHttp&) = delete;
+    McpHttp& operator=(const McpHttp&) = delete;
 
     // On a network thread; does not block.
     void handle(HttpRequest request, Principal principal, HttpResponderPtr responder);
