@@ -38,6 +38,18 @@ struct HumanTag {
 struct SessionTag {
     static constexpr std::string_view name = "session_id";
 };
+struct IntentTag {
+    static constexpr std::string_view name = "intent_id";
+};
+struct StrategyTag {
+    static constexpr std::string_view name = "strategy_id";
+};
+struct AccountTag {
+    static constexpr std::string_view name = "account_id";
+};
+struct OrderClientTag {
+    static constexpr std::string_view name = "order_client_id";
+};
 
 using TenantId = Id<TenantTag>;
 using DecisionId = Id<DecisionTag>;
@@ -50,6 +62,10 @@ using TimerId = Id<TimerTag>;
 using KeyId = Id<KeyTag>;
 using HumanId = Id<HumanTag>;
 using SessionId = Id<SessionTag>;
+using IntentId = Id<IntentTag>;
+using StrategyId = Id<StrategyTag>;
+using AccountId = Id<AccountTag>;
+using OrderClientId = Id<OrderClientTag>;  // Derived from the intent (SEMANTICS S10).
 
 // The chain of what belongs to no tenant: global kill switch, tenants coming and going, start-up.
 inline TenantId system_tenant() {

@@ -1,0 +1,66 @@
+// A venue: where orders really go. The paper exchange, the shadow book and a live exchange keep the
+// same promises; conformance/ports/venue_suite.h holds every implementation to these words.
+//
+// Blocking; one call at a time per venue account. An Error of submit() or cancel() means *unknown*
+// (I4) unless it is `venue_rejected`: then the venue said no and nothing happened.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "contracts/market/market_facts.h"
+#include "contracts/venue/venue_order.h"
+
+namespace interlock {
+
+namespace errors {
+// The message begins with the reason code: "insufficient_balance: …", "would_take: …",
+// "filter_lot_size: …", "market_closed: …", "duplicate_order: …", "unknown_order: …".
+inline constexpr ErrorKind venue_rejected{
+    "venue_rejected", 409, false, "Read the venue's reason; plan anew on current facts."};
+inline constexpr ErrorKind venue_timeout{
+    "venue_timeout", 504, false, "Verify the order before anything else; it may be live."};
+inline constexpr ErrorKind venue_unreachable{
+    "venue_unreachable", 503, true, "Wait until the venue answers again."};
+}  // namespace errors
+
+// The reason code of a `venue_rejected` error: what stands before the first colon.
+std::string_view reject_code_of(const Error& error);
+
+class Venue {
+public:
+    virtual ~Venue() = default;
+
+    // At most one order ever comes of one order_client_id that is live; a second submit with the
+    // same id while the first is open is refused as duplicate_order.
+    virtual Result<VenueAck> submit(const VenueOrderRequest& request) = 0;
+    // The order after the cancel. `unknown_order` when nothing of that id is open.
+    virtual Result<VenueOrder> cancel(
+        const VenueAccount& account, const Symbol& symbol, const OrderClientId& id) = 0;
+    // Cancels everything open on the account; gives what is still open afterwards.
+    virtual Result<std::vector<VenueOrder>> cancel_all(const VenueAccount& account) = 0;
+
+    // Nothing: the venue does not know the id (yet).
+    virtual Result<std::optional<VenueOrder>> find_order(
+        const VenueAccount& account, const Symbol& symbol, const OrderClientId& id) = 0;
+    virtual Result<VenueReport> report(const VenueAccount& account, std::int64_t fills_cursor) = 0;
+    // Fills of one order, however old; empty when it has none.
+    virtual Result<std::vector<VenueFill>> fills_of(
+        const VenueAccount& account, const Symbol& symbol, const OrderClientId& id) = 0;
+    // Milliseconds by which the venue's clock is ahead of ours.
+    virtual Result<std::int64_t> clock_skew_ms() = 0;
+};
+
+// Where market facts come from. Any thread; never blocks on the network.
+class MarketFeed {
+public:
+    virtual ~MarketFeed() = default;
+    virtual std::vector<Symbol> symbols() const = 0;
+    // Facts as of now, for those of the symbols that exist. Statistics are quantised (S6).
+    virtual MarketSet facts(std::span<const Symbol> symbols) const = 0;
+};
+
+}  // namespace interlock
