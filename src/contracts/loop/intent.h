@@ -21,6 +21,10 @@ std::string_view to_word(Side side);
 std::string_view to_word(OrderType type);
 std::string_view to_word(TimeInForce tif);
 std::string_view to_word(TradeMode mode);
+Side read_side(FieldReader& in, std::string_view key);
+OrderType read_order_type(FieldReader& in, std::string_view key);
+TimeInForce read_time_in_force(FieldReader& in, std::string_view key);
+TradeMode read_trade_mode(FieldReader& in, std::string_view key);
 
 struct Intent {
     IntentId intent_id;  // `i0`, `i1`, … by position when the planner gave none.
