@@ -37,6 +37,12 @@ public:
     // sink refuses ids it was asked about before it saw them), or an Error when that cannot be told
     // now.
     virtual Result<std::optional<EffectReceipt>> find(const EffectId& effect_id) = 0;
+
+    // The same for a sink that knows its effects by their content: a venue knows an order by its
+    // client id.
+    virtual Result<std::optional<EffectReceipt>> settle(const OutboxItem& effect) {
+        return find(effect.effect_id);
+    }
 };
 
 }  // namespace interlock

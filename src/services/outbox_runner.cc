@@ -59,7 +59,7 @@ EffectOutcome OutboxRunner::run_one(const OutboxItem& effect) {
 }
 
 EffectOutcome OutboxRunner::settle(const OutboxItem& effect) {
-    auto found = parts_.sink.find(effect.effect_id);
+    auto found = parts_.sink.settle(effect);
     if (!found) {
         return {
             .effect = effect,

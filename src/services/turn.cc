@@ -37,43 +37,41 @@ Result<OpenOperation> decode_open_operation(const Json& json) {
     return in.finish(std::move(operation));
 }
 
-Turn::Turn(TurnBackground& background, const BatchStage& batch, const TurnRequest& request)
+Turn::Turn(TurnBackground& background, BatchStage& batch, const TurnRequest& request)
     : background_(background), batch_(batch), request_(request), now_(background.now()) {}
 
-Result<std::optional<Json>> Turn::load(const std::string& machine_key) {
-    const StoredState* state = nullptr;
-    std::optional<StoredState> stored;
+Result<HeldState*> Turn::find_state(const std::string& machine_key) {
     if (const auto mine = staged_.states.find(machine_key); mine != staged_.states.end()) {
-        state = &mine->second;
-    } else if (const auto earlier = batch_.states.find(machine_key);
-               earlier != batch_.states.end()) {
-        state = &earlier->second;
-    } else {
-        TRY_ASSIGN(stored, background_.stored_state(machine_key));
-        if (stored) {
-            state = &*stored;
-        }
+        return &mine->second;
     }
-    if (state == nullptr) {
+    if (const auto earlier = batch_.states.find(machine_key); earlier != batch_.states.end()) {
+        return &earlier->second;
+    }
+    return background_.stored_state(machine_key);
+}
+
+Result<std::optional<Json>> Turn::load(const std::string& machine_key) {
+    TRY_ASSIGN(const HeldState* held, find_state(machine_key));
+    if (held == nullptr) {
         return std::optional<Json>();
     }
-    TRY_ASSIGN(Json json, parse_json(state->json));
+    TRY_ASSIGN(Json json, parse_json(held->stored.json));
     return std::optional<Json>(std::move(json));
 }
 
-void Turn::save(const std::string& machine_key, const Json& json) {
+HeldState& Turn::stage(const std::string& machine_key, std::string text) {
     std::int64_t version = 0;
-    if (const auto mine = staged_.states.find(machine_key); mine != staged_.states.end()) {
-        version = mine->second.version;
-    } else if (const auto earlier = batch_.states.find(machine_key);
-               earlier != batch_.states.end()) {
-        version = earlier->second.version;
-    } else if (const auto stored = background_.stored_state(machine_key); stored && *stored) {
-        version = (*stored)->version;
+    if (const auto held = find_state(machine_key); held && *held != nullptr) {
+        version = (*held)->stored.version;
     }
-    std::string text = to_text(json);
     commit_.states.push_back({machine_key, version, text});
-    staged_.states[machine_key] = {version + 1, std::move(text)};
+    HeldState& staged = staged_.states[machine_key];
+    staged = {.stored = {version + 1, std::move(text)}};
+    return staged;
+}
+
+void Turn::save(const std::string& machine_key, const Json& json) {
+    stage(machine_key, to_text(json));
 }
 
 ChainHead Turn::head_of(const TenantId& tenant_id) const {
@@ -138,7 +136,7 @@ void Turn::mark_effect_unknown(const EffectId& effect_id) {
 }
 
 bool Turn::is_effect_open(const EffectId& effect_id) const {
-    for (const BatchStage* stage : {&staged_, &batch_}) {
+    for (const BatchStage* stage : {&staged_, static_cast<const BatchStage*>(&batch_)}) {
         if (const auto staged = stage->effects.find(effect_id); staged != stage->effects.end()) {
             return staged->second.has_value();
         }

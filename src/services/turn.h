@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -104,13 +105,24 @@ struct OpenEffect {
     bool unknown = false;
 };
 
+// A machine's state with, beside its text, the value it was last decoded to or encoded from: a
+// machine that every turn reads is parsed once, not once a turn.
+struct HeldState {
+    StoredState stored;
+    std::shared_ptr<const void> value = nullptr;
+    const void* value_type = nullptr;  // Address of the type's tag; null without a value.
+};
+
+template <class T>
+inline constexpr char kStateTypeTag = 0;
+
 // What turns before this one in the same batch have staged, on top of what is stored.
 struct BatchStage {
     struct ByKey {
         bool operator()(const AnswerKey* a, const AnswerKey* b) const { return *a < *b; }
     };
 
-    std::map<std::string, StoredState> states;
+    std::map<std::string, HeldState> states;
     std::map<TenantId, ChainHead> heads;
     // Point into the commits of the batch's turns, which keep their place until it is committed.
     std::map<const AnswerKey*, const StoredAnswer*, ByKey> answers;
@@ -122,7 +134,8 @@ struct BatchStage {
 class TurnBackground {
 public:
     virtual ~TurnBackground() = default;
-    virtual Result<std::optional<StoredState>> stored_state(const std::string& machine_key) = 0;
+    // Null when there is none. Good until the next call.
+    virtual Result<HeldState*> stored_state(const std::string& machine_key) = 0;
     virtual ChainHead stored_head(const TenantId& tenant_id) = 0;
     virtual const std::map<EffectId, OpenEffect>& open_effects() = 0;
     virtual Timestamp now() = 0;
@@ -132,7 +145,7 @@ public:
 
 class Turn {
 public:
-    Turn(TurnBackground& background, const BatchStage& batch, const TurnRequest& request);
+    Turn(TurnBackground& background, BatchStage& batch, const TurnRequest& request);
 
     Timestamp now() const { return now_; }
     const TenantId& tenant_id() const { return request_.tenant_id; }
@@ -151,6 +164,30 @@ public:
         return decode(*json);
     }
     void save(const std::string& machine_key, const Json& json);
+
+    // The same for a machine that is read often: decoded once and shared. Null when absent. A
+    // machine has one type.
+    template <class T, class Decode>
+    Result<std::shared_ptr<const T>> load_as(const std::string& machine_key, Decode decode) {
+        TRY_ASSIGN(HeldState * held, find_state(machine_key));
+        if (held == nullptr) {
+            return std::shared_ptr<const T>();
+        }
+        if (held->value_type != &kStateTypeTag<T>) {
+            TRY_ASSIGN(const Json json, parse_json(held->stored.json));
+            TRY_ASSIGN(T value, decode(json));
+            held->value = std::make_shared<const T>(std::move(value));
+            held->value_type = &kStateTypeTag<T>;
+        }
+        return std::static_pointer_cast<const T>(held->value);
+    }
+    template <class T>
+    void save_as(const std::string& machine_key, std::shared_ptr<const T> value) {
+        const Json json = encode(*value);
+        HeldState& held = stage(machine_key, to_text(json));
+        held.value = std::move(value);
+        held.value_type = &kStateTypeTag<T>;
+    }
 
     // Seals the record into its tenant's chain and gives its audit_ref. Empty decision and tick ids
     // become "sys_<seq>" and "-"; an empty timestamp becomes now.
@@ -191,8 +228,12 @@ public:
 private:
     friend class TurnRunner;
 
+    Result<HeldState*> find_state(const std::string& machine_key);
+    HeldState& stage(const std::string& machine_key, std::string text);
+
     TurnBackground& background_;
-    const BatchStage& batch_;
+    // Read only, but for the decoded values kept beside the texts.
+    BatchStage& batch_;
     const TurnRequest& request_;
     Timestamp now_;
     TurnCommit commit_;

@@ -37,18 +37,34 @@ Result<std::vector<OutboxItem>> TurnRunner::open() {
     return outbox;
 }
 
-Result<std::optional<StoredState>> TurnRunner::stored_state(const std::string& machine_key) {
+Result<HeldState*> TurnRunner::stored_state(const std::string& machine_key) {
     if (const auto cached = state_cache_.find(machine_key); cached != state_cache_.end()) {
-        return std::optional<StoredState>(cached->second);
+        return &cached->second;
     }
     TRY_ASSIGN(auto stored, parts_.store.load_state(machine_key));
-    if (stored) {
-        if (state_cache_.size() >= kStateCacheMax) {
-            state_cache_.clear();
-        }
-        state_cache_[machine_key] = *stored;
+    if (!stored) {
+        return nullptr;
     }
-    return stored;
+    cache_state(machine_key, {.stored = *std::move(stored)});
+    return &state_cache_[machine_key];
+}
+
+void TurnRunner::cache_state(const std::string& machine_key, HeldState state) {
+    const std::size_t bytes = machine_key.size() + state.stored.json.size();
+    if (state_cache_.size() >= kStateCacheMax || state_cache_bytes_ + bytes > kStateCacheBytesMax) {
+        clear_state_cache();
+    }
+    HeldState& place = state_cache_[machine_key];
+    if (place.stored.version != 0) {
+        state_cache_bytes_ -= machine_key.size() + place.stored.json.size();
+    }
+    state_cache_bytes_ += bytes;
+    place = std::move(state);
+}
+
+void TurnRunner::clear_state_cache() {
+    state_cache_.clear();
+    state_cache_bytes_ = 0;
 }
 
 ChainHead TurnRunner::stored_head(const TenantId& tenant_id) {
@@ -113,8 +129,7 @@ std::optional<Result<Answer>> TurnRunner::remembered(
     return Result<Answer>(Answer{found->http_status, *found->body});
 }
 
-TurnRunner::Decided TurnRunner::decide(
-    TurnRequest& request, const BatchStage& batch, Memory memory) {
+TurnRunner::Decided TurnRunner::decide(TurnRequest& request, BatchStage& batch, Memory memory) {
     Decided decided;
     decided.request = &request;
     if (auto known = remembered(request, batch, memory)) {
@@ -211,10 +226,11 @@ void TurnRunner::run_batch(std::vector<TurnRequest> batch) {
 
 void TurnRunner::run_one_by_one(std::vector<TurnRequest*> requests) {
     for (TurnRequest* request : requests) {
-        state_cache_.clear();
+        clear_state_cache();
         std::vector<Decided> decided;
         std::vector<Memory> memories = recall({request, 1});
-        decided.push_back(decide(*request, BatchStage{}, std::move(memories.front())));
+        BatchStage alone;
+        decided.push_back(decide(*request, alone, std::move(memories.front())));
         if (const Result<void> committed = commit(decided); committed) {
             publish(decided, std::move(decided.front().staged));
         } else {
@@ -280,11 +296,8 @@ void TurnRunner::publish(std::vector<Decided>& decided, BatchStage stage) {
     if (!changed.empty()) {
         parts_.mirror.publish(changed);
     }
-    if (state_cache_.size() + stage.states.size() > kStateCacheMax) {
-        state_cache_.clear();
-    }
     for (auto& [key, state] : stage.states) {
-        state_cache_[key] = std::move(state);
+        cache_state(key, std::move(state));
     }
     std::vector<OutboxItem> effects;
     for (Decided& one : decided) {
@@ -331,7 +344,7 @@ void TurnRunner::answer(Decided& one) {
 void TurnRunner::fail_all(std::vector<Decided>& decided, const Error& error) {
     log_error("commit_failed", {{"error", error.code()}, {"message", error.message}});
     parts_.observer.on_commit_failure(error);
-    state_cache_.clear();
+    clear_state_cache();
     // A conflict wrote nothing. Anything else left the store in a state that only a re-opened store
     // can tell, and a ledger that cannot be written stops all trading (S13).
     const bool nothing_written = error == errors::conflict;

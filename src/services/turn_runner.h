@@ -46,6 +46,7 @@ public:
     // Bounds. A machine state cache that is full is emptied; a full list of waiting callers
     // refuses.
     static constexpr std::size_t kStateCacheMax = 20'000;
+    static constexpr std::size_t kStateCacheBytesMax = std::size_t{32} * 1024 * 1024;
     static constexpr std::size_t kWaitingMax = 10'000;
     static constexpr Duration kWaitingLife = Duration::of_seconds(30);
     // After which a timer or an outcome whose turn failed is tried again.
@@ -109,7 +110,7 @@ private:
     };
 
     // TurnBackground
-    Result<std::optional<StoredState>> stored_state(const std::string& machine_key) override;
+    Result<HeldState*> stored_state(const std::string& machine_key) override;
     ChainHead stored_head(const TenantId& tenant_id) override;
     const std::map<EffectId, OpenEffect>& open_effects() override { return open_effects_; }
     Timestamp now() override;
@@ -122,7 +123,7 @@ private:
         Result<std::optional<StoredAnswer>> stored;
     };
     std::vector<Memory> recall(std::span<const TurnRequest> requests);
-    Decided decide(TurnRequest& request, const BatchStage& batch, Memory memory);
+    Decided decide(TurnRequest& request, BatchStage& batch, Memory memory);
     static std::optional<Result<Answer>> remembered(
         const TurnRequest& request, const BatchStage& batch, const Memory& memory);
     Result<void> commit(std::vector<Decided>& decided);
@@ -135,7 +136,11 @@ private:
 
     Parts parts_;
     std::map<TenantId, ChainHead> heads_;
-    std::unordered_map<std::string, StoredState> state_cache_;
+    void cache_state(const std::string& machine_key, HeldState state);
+    void clear_state_cache();
+
+    std::unordered_map<std::string, HeldState> state_cache_;
+    std::size_t state_cache_bytes_ = 0;  // Of the texts.
     std::multimap<Timestamp, TimerItem> timers_;
     std::map<TimerId, Timestamp> timer_due_;
     // Outcomes whose turn failed, by when to try again; no more than there are open effects.

@@ -182,8 +182,10 @@ Json encode(const Intent& intent) {
         {"limit_price", intent.limit_price ? Json(to_text(*intent.limit_price)) : Json()},
         {"time_in_force", to_word(intent.time_in_force)},
         {"post_only", intent.post_only},
-        {"strategy_id", intent.strategy_id.text()},
     });
+    if (!intent.strategy_id.empty()) {
+        json.set("strategy_id", intent.strategy_id.text());
+    }
     if (intent.expected_edge_bps) {
         json.set("expected_edge_bps", to_text(*intent.expected_edge_bps));
     }
