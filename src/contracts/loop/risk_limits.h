@@ -64,6 +64,7 @@ struct LimitSpec {
     // A hard limit of seed 002 §6.2.2.
     bool is_hard;
     std::string_view meaning;
+    bool zero_is_off = false;  // A value of 0 switches the guard off, so it is the loosest of all.
 };
 std::span<const LimitSpec> limit_specs();
 const LimitSpec* find_limit_spec(std::string_view name);

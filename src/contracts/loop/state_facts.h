@@ -73,6 +73,12 @@ struct RecentIntent {
     friend bool operator==(const RecentIntent&, const RecentIntent&) = default;
 };
 
+// Bounds of the lists below; a stored document over one of them is refused.
+inline constexpr std::size_t kStateSymbolsMax = 1000;
+inline constexpr std::size_t kStateStrategiesMax = 1000;
+inline constexpr std::size_t kStateRecentMax = 10'000;
+inline constexpr std::size_t kStateOpenOrdersMax = 20'000;
+
 struct StateFacts {
     Timestamp now;
     std::int64_t state_version = 0;

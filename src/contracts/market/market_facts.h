@@ -35,15 +35,17 @@ struct MarketFacts {
 bool is_halted(const MarketFacts& facts);
 // (bid + ask) / 2, half-even at 18 decimals; nothing when a side is missing.
 std::optional<Decimal> mid_of(const MarketFacts& facts);
-// 1e4 × (ask − bid) / mid.
+// 1e4 × (ask − bid) / mid, rounded up; nothing without a mid.
 std::optional<Decimal> spread_bps_of(const MarketFacts& facts);
 // as_of − min(exchange_at, received_at), never negative, in seconds with microseconds.
 Decimal staleness_seconds_of(const MarketFacts& facts, Timestamp as_of);
 
 // The facts of several markets, by symbol, ascending; unknown symbols are simply not in it.
+inline constexpr std::size_t kMarketsMax = 1000;
 struct MarketSet {
     std::vector<MarketFacts> markets;
     const MarketFacts* find(const Symbol& symbol) const;
+    friend bool operator==(const MarketSet&, const MarketSet&) = default;
 };
 
 Json encode(const MarketFacts& facts);
