@@ -1,0 +1,111 @@
+#include "services/loop/loop_store.h"
+
+#include <array>
+
+#include "base/field_reader.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::size_t kBooksMax = 1000;
+
+std::string path_of(std::string_view kind, const VenueAccount& account) {
+    return std::string(kind) + "/" + account.tenant_id.text() + "/" +
+           std::string(to_word(account.mode)) + "/" + account.account_id.text();
+}
+
+}  // namespace
+
+Json encode(const AccountBooks& books) {
+    Json list = Json::array();
+    for (const SymbolBook& book : books.books) {
+        list.push(encode(book));
+    }
+    return Json::object({{"books", std::move(list)}});
+}
+
+Result<AccountBooks> decode_account_books(const Json& json) {
+    FieldReader in(json);
+    AccountBooks books;
+    for (const Json& item : in.required_array("books", kBooksMax)) {
+        TRY_ASSIGN(SymbolBook book, decode_symbol_book(item));
+        books.books.push_back(std::move(book));
+    }
+    return in.finish(std::move(books));
+}
+
+Json encode(const LoopMode& mode) {
+    return Json::object({{"mode", to_word(mode.mode)}, {"live_enabled", mode.live_enabled}});
+}
+
+Result<LoopMode> decode_loop_mode(const Json& json) {
+    FieldReader in(json);
+    return in.finish(LoopMode{
+        .mode = read_trade_mode(in, "mode"), .live_enabled = in.required<bool>("live_enabled")});
+}
+
+std::string account_key(const VenueAccount& account) {
+    return path_of("account", account);
+}
+std::string books_key(const VenueAccount& account) {
+    return path_of("books", account);
+}
+std::string order_key(const VenueAccount& account, const OrderClientId& id) {
+    return path_of("order", account) + "/" + id.text();
+}
+std::string decision_key(const TenantId& tenant_id, const DecisionId& decision_id) {
+    return "decision/" + tenant_id.text() + "/" + decision_id.text();
+}
+std::string loop_mode_key(const TenantId& tenant_id) {
+    return "loop/" + tenant_id.text();
+}
+
+Result<LoopMode> load_loop_mode(Turn& turn, const TenantId& tenant_id) {
+    TRY_ASSIGN(const auto mode, turn.load_as<LoopMode>(loop_mode_key(tenant_id), decode_loop_mode));
+    return mode ? *mode : LoopMode{};
+}
+
+Result<AccountView> load_account(Turn& turn, const VenueAccount& account) {
+    AccountView view;
+    TRY_ASSIGN(view.account, turn.load_as<Account>(account_key(account), decode_account));
+    if (view.account) {
+        TRY_ASSIGN(
+            view.books, turn.load_as<AccountBooks>(books_key(account), decode_account_books));
+    }
+    if (!view.books) {
+        view.books = std::make_shared<const AccountBooks>();
+    }
+    return view;
+}
+
+void save_account(Turn& turn, Account account) {
+    const std::string key = account_key(account.key);
+    turn.save_as<Account>(key, std::make_shared<const Account>(std::move(account)));
+}
+
+void save_books(Turn& turn, const VenueAccount& account, AccountBooks books) {
+    turn.save_as<AccountBooks>(
+        books_key(account), std::make_shared<const AccountBooks>(std::move(books)));
+}
+
+Result<std::shared_ptr<const Decision>> load_decision(
+    Turn& turn, const TenantId& tenant_id, const DecisionId& decision_id) {
+    return turn.load_as<Decision>(decision_key(tenant_id, decision_id), decode_decision);
+}
+
+void save_decision(Turn& turn, Decision decision) {
+    const std::string key = decision_key(decision.account.tenant_id, decision.decision_id);
+    turn.save_as<Decision>(key, std::make_shared<const Decision>(std::move(decision)));
+}
+
+Result<std::shared_ptr<const OrderRecord>> load_order(
+    Turn& turn, const VenueAccount& account, const OrderClientId& id) {
+    return turn.load_as<OrderRecord>(order_key(account, id), decode_order_record);
+}
+
+void save_order(Turn& turn, const OrderRecord& order) {
+    turn.save_as<OrderRecord>(
+        order_key(order.request.account, order.id()), std::make_shared<const OrderRecord>(order));
+}
+
+}  // namespace interlock
