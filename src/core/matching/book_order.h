@@ -1,5 +1,5 @@
-// What goes into a matching engine and what comes out of it: orders in whole ticks and lots, and the
-// events they cause. tick_scale.h translates exact decimals to and from these units.
+// What goes into a matching engine and what comes out of it: orders in whole ticks and lots, and
+// the events they cause. tick_scale.h translates exact decimals to and from these units.
 #pragma once
 
 #include <compare>
@@ -53,8 +53,8 @@ enum class BookSelfTrade : std::uint8_t { none, expire_taker, expire_maker, expi
 
 struct BookOrder {
     BookOrderId id{};
-    Ticks price;  // Ignored for market orders.
-    Lots quantity;
+    Ticks price{};  // Ignored for market orders.
+    Lots quantity{};
     BookOwner owner = BookOwner::nobody;
     BookSide side = BookSide::buy;
     BookOrderKind kind = BookOrderKind::limit;
@@ -65,8 +65,8 @@ struct BookOrder {
 // A new price and total quantity for a resting order, which loses its place in the queue.
 struct BookAmend {
     BookOrderId id{};
-    Ticks price;
-    Lots quantity;
+    Ticks price{};
+    Lots quantity{};
     BookSelfTrade self_trade = BookSelfTrade::none;
 };
 
@@ -83,16 +83,16 @@ enum class BookRefusal : std::uint8_t {
 
 enum class BookCancelCause : std::uint8_t {
     by_user,
-    replaced,         // The first half of an amend.
-    ioc_rest,         // What an ioc or market order could not fill.
-    fok_unfillable,   // Nothing was filled.
+    replaced,        // The first half of an amend.
+    ioc_rest,        // What an ioc or market order could not fill.
+    fok_unfillable,  // Nothing was filled.
     self_trade,
 };
 
 struct BookAccepted {
     BookOrderId id{};
-    Ticks price;
-    Lots quantity;
+    Ticks price{};
+    Lots quantity{};
     BookSide side = BookSide::buy;
     friend bool operator==(const BookAccepted&, const BookAccepted&) = default;
 };
@@ -101,9 +101,9 @@ struct BookTrade {
     std::uint64_t number = 0;  // 1, 2, 3, … within one engine.
     BookOrderId maker{};
     BookOrderId taker{};
-    Ticks price;  // The maker's.
-    Lots quantity;
-    Lots maker_left;
+    Ticks price{};  // The maker's.
+    Lots quantity{};
+    Lots maker_left{};
     BookOwner maker_owner = BookOwner::nobody;
     BookSide taker_side = BookSide::buy;
     friend bool operator==(const BookTrade&, const BookTrade&) = default;
@@ -111,8 +111,8 @@ struct BookTrade {
 
 struct BookCancelled {
     BookOrderId id{};
-    Ticks price;
-    Lots quantity;  // What was left of the order.
+    Ticks price{};
+    Lots quantity{};  // What was left of the order.
     BookOwner owner = BookOwner::nobody;
     BookSide side = BookSide::buy;
     BookCancelCause cause = BookCancelCause::by_user;
@@ -139,16 +139,16 @@ struct BookEventList {
 
 // All orders at one price, and one of them.
 struct BookLevel {
-    Ticks price;
-    Lots quantity;
+    Ticks price{};
+    Lots quantity{};
     std::int64_t orders = 0;
     friend bool operator==(const BookLevel&, const BookLevel&) = default;
 };
 
 struct RestingOrder {
     BookOrderId id{};
-    Ticks price;
-    Lots left;
+    Ticks price{};
+    Lots left{};
     BookOwner owner = BookOwner::nobody;
     BookSide side = BookSide::buy;
     friend bool operator==(const RestingOrder&, const RestingOrder&) = default;

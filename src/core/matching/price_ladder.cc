@@ -73,7 +73,7 @@ void PriceLadder::move_window(std::int64_t low) {
     const auto size = static_cast<std::int64_t>(ring_.size());
     // What the new window does not cover leaves the ring first, so that the prices that enter find
     // their slots free.
-    for (std::size_t word = 0; word < words_.size(); ++word) {
+    for (std::size_t word = 0; word < words_.size() && near_count_ > 0; ++word) {
         for (std::uint64_t marks = words_[word]; marks != 0; marks &= marks - 1) {
             const std::size_t slot = word * 64 + lowest(marks);
             const std::int64_t price = low_ + static_cast<std::int64_t>(offset_of(slot));
