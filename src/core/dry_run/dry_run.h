@@ -28,12 +28,14 @@ struct Projection {
     Decimal est_fill_price;
     Decimal est_fee;
     Decimal est_pnl_impact;
+    // Of the symbol, after this intent and those before it: what is held at mid, open buys at their
+    // limit, the plan's buys at their estimate. The limits are checked without the plan's sells.
     Decimal post_trade_exposure;
 };
 
 struct DryRunReport {
     bool pass = false;
-    std::vector<Projection> projected;  // One per intent, in order.
+    std::vector<Projection> projected;  // One per intent, in order; zeros without a price.
     std::vector<OrderClientId> idempotency_conflicts;
     std::vector<std::string> blocking_reasons;
 };
@@ -42,14 +44,19 @@ DryRunReport run_dry_run(const DryRunInput& input);
 Json encode(const DryRunReport& report);
 
 // S9's adjust loop: the plan with every entry scaled by the largest of 0.75, 0.5, 0.25 that passes
-// gates and dry run; nothing when none does. `rounds` says how many were tried.
+// gates and dry run; nothing when none does. `rounds` says how many were tried. Sizes are rounded
+// down to the step. An id conflict is not cured by size: then no round is tried. The scaled plan
+// has other order ids, so it goes through validation and dry run again with fresh conflicts.
+inline constexpr int kAdjustRoundsMax = 3;
 struct Adjustment {
     std::optional<Plan> plan;
     int rounds = 0;
 };
 Adjustment adjust_plan(const DryRunInput& input, const GateInput& gates);
 
-// The allowed envelope: the largest size per symbol and side that would pass now (S7).
+// The allowed envelope: the largest size per symbol and side that would pass now (S7), as a market
+// order of the first active outside strategy. One step more fails. A limit order that is no more
+// aggressive than the touch costs less and passes at the same size.
 struct Envelope {
     Symbol symbol;
     Side side = Side::buy;
@@ -59,5 +66,7 @@ struct Envelope {
 };
 std::vector<Envelope> allowed_envelope(const StateFacts& state, const MarketSet& market);
 Json encode(const Envelope& envelope);
+// The grid that sizes are searched on: the venue's step, or a hundred-millionth where it has none.
+Decimal envelope_step(const MarketRules& rules);
 
 }  // namespace interlock
