@@ -21,7 +21,11 @@ Json encode(const AccountBooks& books) {
     for (const SymbolBook& book : books.books) {
         list.push(encode(book));
     }
-    return Json::object({{"books", std::move(list)}});
+    Json unverified = Json::array();
+    for (const DecisionId& id : books.unverified) {
+        unverified.push(id.text());
+    }
+    return Json::object({{"books", std::move(list)}, {"unverified", std::move(unverified)}});
 }
 
 Result<AccountBooks> decode_account_books(const Json& json) {
@@ -30,6 +34,10 @@ Result<AccountBooks> decode_account_books(const Json& json) {
     for (const Json& item : in.required_array("books", kBooksMax)) {
         TRY_ASSIGN(SymbolBook book, decode_symbol_book(item));
         books.books.push_back(std::move(book));
+    }
+    for (const Json& item : in.required_array("unverified", kUnverifiedMax)) {
+        TRY_ASSIGN(DecisionId id, DecisionId::parse(item.is_string() ? item.as_string() : ""));
+        books.unverified.push_back(std::move(id));
     }
     return in.finish(std::move(books));
 }

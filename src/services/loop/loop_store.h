@@ -18,9 +18,14 @@
 
 namespace interlock {
 
+// Executed decisions whose orders the venue has not confirmed yet; one more makes execution refuse.
+inline constexpr std::size_t kUnverifiedMax = 64;
+
 // All markets of one account; one row.
 struct AccountBooks {
-    std::vector<SymbolBook> books;  // Ascending by symbol.
+    std::vector<SymbolBook> books;       // Ascending by symbol.
+    std::vector<DecisionId> unverified;  // Oldest first.
+    friend bool operator==(const AccountBooks&, const AccountBooks&) = default;
 };
 Json encode(const AccountBooks& books);
 Result<AccountBooks> decode_account_books(const Json& json);

@@ -1,0 +1,360 @@
+// EXECUTE: orders are written ahead, then asked for as effects (seed 002 §1 S4, S10, S11).
+#include <algorithm>
+
+#include "base/errors.h"
+#include "contracts/error_json.h"
+#include "core/order/order_identity.h"
+#include "services/loop/loop_service.h"
+
+namespace interlock {
+namespace {
+
+// The worst price an order may cost: its limit, or for a market order the touch with the collar
+// that the gates allowed.
+Result<Decimal> reserve_price(
+    const Intent& intent, const MarketFacts* market, const RiskLimits& limits) {
+    if (intent.limit_price) {
+        return *intent.limit_price;
+    }
+    if (market == nullptr || !market->best_ask || !market->best_bid) {
+        return fail(errors::stale_market_data, "There is no price to reserve a market order at.");
+    }
+    if (intent.side == Side::sell) {
+        return *market->best_bid;
+    }
+    TRY_ASSIGN(const Decimal share, divide_round_up(limits.touch_collar_bps, Decimal(10'000)));
+    TRY_ASSIGN(const Decimal factor, add(Decimal(1), share));
+    return multiply_round_up(*market->best_ask, factor);
+}
+
+bool takes(const Intent& intent, const MarketFacts* market, const RiskLimits& limits) {
+    if (market == nullptr) {
+        return true;
+    }
+    const auto estimate = estimate_fill(
+        intent,
+        *market,
+        {.slippage_bps = limits.slippage_bps,
+         .taker_fee_bps = limits.taker_fee_bps,
+         .maker_fee_bps = limits.maker_fee_bps});
+    return !estimate || !estimate->is_maker;
+}
+
+VenueOrderRequest request_of(const Decision& decision, const Intent& intent) {
+    return {
+        .account = decision.account,
+        .order_client_id = derive_order_client_id(decision.decision_id, intent),
+        .symbol = intent.symbol,
+        .side = intent.side,
+        .order_type = intent.order_type,
+        .time_in_force = intent.time_in_force,
+        .post_only = intent.post_only,
+        .qty = intent.qty,
+        .limit_price = intent.limit_price,
+    };
+}
+
+SymbolBook& book_of(AccountBooks& books, const MarketRules& rules) {
+    auto& list = books.books;
+    const auto place = std::lower_bound(
+        list.begin(), list.end(), rules.symbol, [](const SymbolBook& book, const Symbol& symbol) {
+            return book.symbol < symbol;
+        });
+    if (place != list.end() && place->symbol == rules.symbol) {
+        return *place;
+    }
+    SymbolBook book;
+    book.symbol = rules.symbol;
+    book.base = rules.base;
+    book.quote = rules.quote;
+    return *list.insert(place, std::move(book));
+}
+
+Json order_effect(const Decision& decision, const VenueOrderRequest& request) {
+    return Json::object({
+        {"decision_id", decision.decision_id.text()},
+        {"tick_id", decision.tick_id.text()},
+        {"request", encode(request)},
+    });
+}
+
+Json cancel_effect(const Decision& decision, const OrderRecord& order) {
+    return Json::object({
+        {"decision_id", decision.decision_id.text()},
+        {"tick_id", decision.tick_id.text()},
+        {"account", encode(decision.account)},
+        {"symbol", order.symbol().text()},
+        {"order_client_id", order.id().text()},
+    });
+}
+
+const SymbolBook* book_with(const AccountBooks& books, const OrderClientId& id) {
+    for (const SymbolBook& book : books.books) {
+        if (book.find(id) != nullptr) {
+            return &book;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+TurnRequest LoopService::execute_turn(Caller caller, ExecutePlanRequest request, Reply reply) {
+    TurnRequest turn =
+        tool_turn(std::move(caller), "py_execute_plan", request.call, std::move(reply));
+    turn.answer_life = std::nullopt;  // Forever (S10).
+    turn.decide = [this, request = std::move(request)](Turn& t) { return run_execute(t, request); };
+    return turn;
+}
+
+Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest& request) {
+    const ToolCall& call = request.call;
+    const auto no = [&](const ErrorKind& kind, std::string message) {
+        return refuse(turn, call, fail(kind, std::move(message)).error(), AuditStep::execute);
+    };
+    if (parts_.runner.effects_in_flight() >= kEffectsInFlightMax) {
+        auto refusal = fail(errors::overloaded, "Too many effects are under way.");
+        refusal.error().retry_after_seconds = 1;
+        return refusal;
+    }
+    TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, turn.tenant_id()));
+    if (request.mode == TradeMode::live && !mode.live_enabled) {
+        return no(errors::live_not_enabled, "Live trading is not enabled for this tenant.");
+    }
+    if (request.mode != mode.mode) {
+        return no(
+            errors::mode_mismatch,
+            "This tenant runs in " + std::string(to_word(mode.mode)) + " mode.");
+    }
+    TRY_ASSIGN(const auto before, load_decision(turn, turn.tenant_id(), call.decision_id));
+    if (!before) {
+        return no(errors::gate_not_passed, "Nothing was validated under this decision_id.");
+    }
+    if (const auto why = why_not_executable(*before, {.plan = request.plan, .now = turn.now()})) {
+        return refuse(turn, call, *why, AuditStep::execute);
+    }
+    if (before->account.mode != request.mode) {
+        return no(errors::mode_mismatch, "The plan was validated in another mode.");
+    }
+    auto gathered = gather(turn, before->account, before->plan);
+    if (!gathered) {
+        return refuse(turn, call, gathered.error(), AuditStep::execute);
+    }
+    TRY(keep_inputs(turn, *gathered));
+    Decision decision = *before;
+    if (const auto executed = execute_step(turn, decision, *gathered); !executed) {
+        Json answer = tool_error_answer(executed.error(), decision.audit_ref);
+        answer.set("execution", Json::array());
+        save_decision(turn, std::move(decision));
+        return Answer{200, to_text(answer)};
+    }
+    if (is_answered(decision)) {
+        TRY(answer_execution(turn, decision));
+        const std::string text = to_text(execution_answer(decision));
+        save_decision(turn, std::move(decision));
+        return Answer{200, text};
+    }
+    const OpenOperation operation = turn.open_operation();
+    decision.operation = encode(operation);
+    save_decision(turn, std::move(decision));
+    return StillRunning{operation.operation_id};
+}
+
+namespace {
+
+OrderRecord order_of(const Decision& decision, const Intent& intent, Timestamp at) {
+    OrderRecord order;
+    order.request = request_of(decision, intent);
+    order.decision_id = decision.decision_id;
+    order.tick_id = decision.tick_id;
+    order.intent_id = intent.intent_id;
+    order.strategy_id = intent.strategy_id;
+    order.is_reduce = intent.side == Side::sell;
+    order.created_at = at;
+    order.updated_at = at;
+    return order;
+}
+
+}  // namespace
+
+// The orders of the plan, reserved in account and books; an Error says why none may be sent.
+Result<std::vector<OrderRecord>> LoopService::reserve_orders(
+    Turn& turn, const Decision& decision, const Gathered& facts, Reserved& reserved) {
+    std::vector<OrderRecord> orders;
+    for (const Intent& intent : decision.plan.intents) {
+        OrderRecord order = order_of(decision, intent, turn.now());
+        TRY_ASSIGN(const auto taken, load_order(turn, decision.account, order.id()));
+        if (taken) {
+            return fail(
+                errors::order_client_id_taken,
+                "An order " + order.id().text() + " exists already.");
+        }
+        const MarketFacts* market = facts.market.find(intent.symbol);
+        if (market == nullptr) {
+            return fail(errors::unknown_symbol, "There is no market for a planned symbol.");
+        }
+        TRY_ASSIGN(order.reserve_price, reserve_price(intent, market, reserved.account.limits));
+        order = step_order(std::move(order), OrderSent{}, turn.now()).order;
+        TRY(reserve_order(reserved.account, book_of(reserved.books, market->rules), order));
+        orders.push_back(std::move(order));
+    }
+    return orders;
+}
+
+Result<void> LoopService::reject_execution(
+    Turn& turn, Decision& decision, const Gathered& facts, const Error& error) {
+    TRY(audit_step(
+        turn,
+        decision,
+        {.event = "EXECUTION_ATTEMPT",
+         .step = AuditStep::execute,
+         .status = AuditStatus::failed,
+         .reason = error.message,
+         .detail = Json::object({{"code", error.code()}}),
+         .artifacts = {facts.inputs.state_ref, facts.inputs.market_ref}}));
+    TRY(audit_step(
+        turn,
+        decision,
+        {.event = "ACTION_REJECTED",
+         .step = AuditStep::execute,
+         .status = AuditStatus::failed,
+         .reason = error.message}));
+    decision.stage = DecisionStage::rejected;
+    decision.gate_ticket.reset();
+    decision.dry_run_ticket.reset();
+    TRY(record_step(turn, decision, AuditStatus::skipped));
+    return std::unexpected(error);
+}
+
+Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gathered& facts) {
+    decision.execute_inputs = facts.inputs;
+    const GateReport recheck = run_gates({
+        .state = facts.state,
+        .market = facts.market,
+        .plan = decision.plan,
+        .decision_id = decision.decision_id,
+        .tick_id = decision.tick_id,
+        .wanted_mode = decision.account.mode,
+        .from_outside = decision.from_outside,
+    });
+    if (!recheck.pass) {
+        return reject_execution(
+            turn,
+            decision,
+            facts,
+            fail(errors::gate_recheck_failed, to_text(recheck.breaches.front())).error());
+    }
+    Reserved reserved{*facts.view.account, *facts.view.books};
+    if (reserved.books.unverified.size() >= kUnverifiedMax) {
+        return reject_execution(
+            turn,
+            decision,
+            facts,
+            fail(errors::overloaded, "Too many executions wait for the venue's word.").error());
+    }
+    auto orders = reserve_orders(turn, decision, facts, reserved);
+    if (!orders) {
+        return reject_execution(turn, decision, facts, orders.error());
+    }
+    for (const OrderRecord& order : *orders) {
+        save_order(turn, order);
+        Execution row;
+        row.intent_id = order.intent_id;
+        row.order_client_id = order.id();
+        row.symbol = order.symbol();
+        decision.execution.push_back(std::move(row));
+    }
+    TRY(note_execution(turn, decision, facts, reserved.account));
+    for (const OrderClientId& id : decision.plan.cancels) {
+        TRY(write_cancel(turn, decision, reserved.books, id));
+    }
+    TRY(audit_step(
+        turn,
+        decision,
+        {.event = "EXECUTION_ATTEMPT",
+         .step = AuditStep::execute,
+         .status = AuditStatus::started,
+         .reason = "orders written ahead of the send",
+         .detail = Json::object(
+             {{"orders", execution_json(decision)}, {"mode", to_word(decision.account.mode)}}),
+         .artifacts = {facts.inputs.state_ref, facts.inputs.market_ref}}));
+    for (const OrderRecord& order : *orders) {
+        turn.effect({
+            .kind = std::string(kOrderEffect),
+            .json = order_effect(decision, order.request),
+            .delivery = Delivery::at_most_once,
+        });
+    }
+    decision.stage = DecisionStage::executing;
+    decision.executed_at = turn.now();
+    save_account(turn, std::move(reserved.account));
+    save_books(turn, decision.account, std::move(reserved.books));
+    return {};
+}
+
+Json LoopService::execution_json(const Decision& decision) {
+    Json rows = Json::array();
+    for (const Execution& row : decision.execution) {
+        rows.push(encode(row));
+    }
+    return rows;
+}
+
+Result<void> LoopService::note_execution(
+    Turn& turn, Decision& decision, const Gathered& facts, Account& account) {
+    std::vector<StrategyId> aggressive;
+    for (const Intent& intent : decision.plan.intents) {
+        if (decision.from_outside) {
+            TRY(remember_intent(
+                account,
+                {.symbol = intent.symbol,
+                 .side = intent.side,
+                 .qty = intent.qty,
+                 .limit_price = intent.limit_price,
+                 .decision_id = decision.decision_id,
+                 .at = turn.now()}));
+        }
+        const bool is_new =
+            std::find(aggressive.begin(), aggressive.end(), intent.strategy_id) == aggressive.end();
+        if (is_new && takes(intent, facts.market.find(intent.symbol), account.limits)) {
+            aggressive.push_back(intent.strategy_id);
+        }
+    }
+    for (const StrategyId& strategy_id : aggressive) {
+        if (note_aggressive(account, strategy_id, turn.now())) {
+            TRY(audit_step(
+                turn,
+                decision,
+                {.event = "STRATEGY_DISABLED",
+                 .step = AuditStep::control,
+                 .status = AuditStatus::failed,
+                 .reason = "repeated execution: " + strategy_id.text() +
+                           " is disabled until a human re-enables it",
+                 .severity = AuditSeverity::critical}));
+        }
+    }
+    return {};
+}
+
+Result<void> LoopService::write_cancel(
+    Turn& turn, Decision& decision, AccountBooks& books, const OrderClientId& id) {
+    CancelRow row{.order_client_id = id};
+    if (const SymbolBook* book = book_with(books, id)) {
+        SymbolBook& mine = *find_book(books.books, book->symbol);
+        OrderRecord order = step_order(*mine.find(id), CancelRequested{}, turn.now()).order;
+        turn.effect({
+            .kind = std::string(kCancelEffect),
+            .json = cancel_effect(decision, order),
+            .delivery = Delivery::repeatable,
+            .life = Duration::of_days(365),
+        });
+        TRY(put_order(mine, std::move(order)));
+    } else {
+        TRY_ASSIGN(const auto known, load_order(turn, decision.account, id));
+        row.status = known ? "not_open" : "unknown_order";
+    }
+    decision.cancels.push_back(std::move(row));
+    return {};
+}
+
+}  // namespace interlock

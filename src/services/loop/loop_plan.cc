@@ -1,0 +1,328 @@
+// PLAN, VALIDATE and DRY-RUN: what is decided before anything may leave (seed 002 §1 S1–S3, F1,
+// F2).
+#include <algorithm>
+
+#include "base/canonical_json.h"
+#include "base/crypto.h"
+#include "core/dry_run/dry_run.h"
+#include "core/order/order_identity.h"
+#include "services/loop/loop_service.h"
+
+namespace interlock {
+namespace {
+
+Json reasons_json(const std::vector<std::string>& reasons) {
+    Json list = Json::array();
+    for (const std::string& reason : reasons) {
+        list.push(reason);
+    }
+    return list;
+}
+
+std::vector<std::string> reasons_of(const GateReport& report) {
+    std::vector<std::string> reasons;
+    for (const Breach& breach : report.breaches) {
+        reasons.push_back(to_text(breach));
+    }
+    return reasons;
+}
+
+std::string first_or(const std::vector<std::string>& reasons, std::string_view otherwise) {
+    return reasons.empty() ? std::string(otherwise) : reasons.front();
+}
+
+Json answer_json(std::string_view part, Json value, const std::string& audit_ref) {
+    return Json::object({
+        {"status", "ok"},
+        {std::string(part), std::move(value)},
+        {"errors", Json::array()},
+        {"audit_ref", audit_ref},
+    });
+}
+
+GateTicket ticket_of(const Decision& decision, const LoopService::Gathered& facts) {
+    return {
+        .intents_hash = intents_hash(decision.plan),
+        .state_version = facts.state.state_version,
+        .market_hash = facts.inputs.market_ref,
+        .expires_at = facts.state.now + kTicketLife,
+    };
+}
+
+// The dry run's report with the ids the planner needs in order to execute.
+Json with_order_ids(Json dry_run, const Decision& decision) {
+    Json* projected = dry_run.find("projected");
+    if (projected != nullptr && projected->items().size() == decision.plan.intents.size()) {
+        std::size_t at = 0;
+        for (Json& row : projected->items()) {
+            const Intent& intent = decision.plan.intents[at++];
+            row.set("intent_id", intent.intent_id.text());
+            row.set("order_client_id", derive_order_client_id(decision.decision_id, intent).text());
+        }
+    }
+    return dry_run;
+}
+
+}  // namespace
+
+Result<Decision> LoopService::begin_decision(
+    Turn& turn, const NewDecision& wanted, const std::shared_ptr<const Decision>& before) {
+    if (before && !is_open(before->stage)) {
+        return fail(errors::decision_closed, "This decision was executed already.");
+    }
+    if (before && before->account != wanted.account) {
+        return fail(errors::decision_mismatch, "This decision began on another account or mode.");
+    }
+    Decision decision;
+    decision.decision_id = wanted.decision_id;
+    decision.tick_id = wanted.tick_id;
+    decision.account = wanted.account;
+    decision.attempt = before ? before->attempt + 1 : 1;
+    decision.planner = wanted.planner;
+    decision.from_outside = wanted.from_outside;
+    decision.planned_at = turn.now();
+    decision.config_ref = config_ref(turn);
+    return decision;
+}
+
+Result<GateReport> LoopService::validate_step(
+    Turn& turn, Decision& decision, const Gathered& facts) {
+    TRY_ASSIGN(std::string plan_text, canonical_json(encode(decision.plan)));
+    const std::string plan_ref = turn.put_artifact(std::move(plan_text));
+    TRY(audit_step(
+        turn,
+        decision,
+        {.event = "PLAN_CREATED",
+         .step = AuditStep::plan,
+         .reason = decision.plan.reason,
+         .detail = Json::object(
+             {{"attempt", decision.attempt},
+              {"intents", decision.plan.intents.size()},
+              {"cancels", decision.plan.cancels.size()}}),
+         .artifacts = {plan_ref},
+         .by_planner = true}));
+    GateReport report = run_gates({
+        .state = facts.state,
+        .market = facts.market,
+        .plan = decision.plan,
+        .decision_id = decision.decision_id,
+        .tick_id = decision.tick_id,
+        .has_idempotency_key = true,
+        .wanted_mode = decision.account.mode,
+        .from_outside = decision.from_outside,
+    });
+    decision.validation = encode(report);
+    decision.validate_inputs = facts.inputs;
+    decision.dry_run_ticket.reset();
+    decision.gate_ticket.reset();
+    const std::vector<std::string> reasons = reasons_of(report);
+    TRY_ASSIGN(const std::string verdict, canonical_json(decision.validation));
+    Json detail = Json::object({
+        {"intents_hash", intents_hash(decision.plan)},
+        {"validation_hash", sha256_hex(verdict)},
+    });
+    if (!report.pass) {
+        detail.set("blocking_reasons", reasons_json(reasons));
+    }
+    TRY(audit_step(
+        turn,
+        decision,
+        {.event = "VALIDATION_RESULT",
+         .step = AuditStep::validate,
+         .status = report.pass ? AuditStatus::passed : AuditStatus::failed,
+         .reason = first_or(reasons, "all five gates passed"),
+         .detail = std::move(detail),
+         .artifacts = {
+             plan_ref, facts.inputs.state_ref, facts.inputs.market_ref, decision.config_ref}}));
+    if (report.pass) {
+        decision.stage = DecisionStage::validated;
+        decision.gate_ticket = ticket_of(decision, facts);
+        return report;
+    }
+    decision.stage = DecisionStage::rejected;
+    TRY(audit_step(
+        turn,
+        decision,
+        {.event = "ACTION_REJECTED",
+         .step = AuditStep::validate,
+         .status = AuditStatus::failed,
+         .reason = first_or(reasons, "a gate failed")}));
+    TRY(record_step(turn, decision, AuditStatus::skipped));
+    return report;
+}
+
+Result<LoopService::Rehearsal> LoopService::dry_run_step(
+    Turn& turn, Decision& decision, const Gathered& facts) {
+    DryRunInput input{
+        .state = facts.state,
+        .market = facts.market,
+        .plan = decision.plan,
+        .slippage_bps = decision.slippage_bps,
+        .fee_bps = decision.fee_bps,
+        .conflicts = {},
+    };
+    for (const Intent& intent : decision.plan.intents) {
+        const OrderClientId id = derive_order_client_id(decision.decision_id, intent);
+        TRY_ASSIGN(const auto taken, load_order(turn, decision.account, id));
+        if (taken) {
+            input.conflicts.push_back(id);
+        }
+    }
+    const DryRunReport report = interlock::run_dry_run(input);
+    decision.dry_run = with_order_ids(encode(report), decision);
+    decision.dry_run_inputs = facts.inputs;
+    TRY_ASSIGN(const std::string verdict, canonical_json(decision.dry_run));
+    TRY(audit_step(
+        turn,
+        decision,
+        {.event = "DRY_RUN_RESULT",
+         .step = AuditStep::dry_run,
+         .status = report.pass ? AuditStatus::passed : AuditStatus::failed,
+         .reason = first_or(report.blocking_reasons, "within limits after costs"),
+         .detail = Json::object({{"dry_run_hash", sha256_hex(verdict)}}),
+         .artifacts = {facts.inputs.state_ref, facts.inputs.market_ref}}));
+    if (report.pass) {
+        decision.stage = DecisionStage::rehearsed;
+        decision.dry_run_ticket = ticket_of(decision, facts);
+        return Rehearsal{.pass = true, .adjusted = std::nullopt};
+    }
+    const GateInput gates{
+        .state = facts.state,
+        .market = facts.market,
+        .plan = decision.plan,
+        .decision_id = decision.decision_id,
+        .tick_id = decision.tick_id,
+        .wanted_mode = decision.account.mode,
+        .from_outside = decision.from_outside,
+    };
+    Adjustment adjustment = adjust_plan(input, gates);
+    decision.stage = DecisionStage::aborted;
+    TRY(audit_step(
+        turn,
+        decision,
+        {.event = "DRY_RUN_ABORTED_OR_ADJUSTED",
+         .step = AuditStep::dry_run,
+         .status = adjustment.plan ? AuditStatus::passed : AuditStatus::failed,
+         .reason = adjustment.plan ? "a smaller plan would pass" : "no smaller plan passes",
+         .detail = Json::object({{"rounds", adjustment.rounds}})}));
+    return Rehearsal{.pass = false, .adjusted = std::move(adjustment.plan)};
+}
+
+Result<void> LoopService::record_step(Turn& turn, Decision& decision, AuditStatus status) {
+    TRY_ASSIGN(std::string record, canonical_json(replay_record(decision)));
+    const std::string ref = turn.put_artifact(std::move(record));
+    decision.ledger_ref = ref;
+    decision.recorded_at = turn.now();
+    return audit_step(
+        turn,
+        decision,
+        {.event = "DECISION_RECORDED",
+         .step = AuditStep::record,
+         .status = status,
+         .reason = "decision " + std::string(to_word(decision.stage)),
+         .artifacts = {ref}});
+}
+
+TurnRequest LoopService::validate_turn(Caller caller, ValidatePlanRequest request, Reply reply) {
+    TurnRequest turn =
+        tool_turn(std::move(caller), "py_validate_plan", request.call, std::move(reply));
+    turn.decide = [this, request = std::move(request)](Turn& t) {
+        return run_validate(t, request);
+    };
+    return turn;
+}
+
+Result<TurnReply> LoopService::run_validate(Turn& turn, const ValidatePlanRequest& request) {
+    const ToolCall& call = request.call;
+    TRY_ASSIGN(const VenueAccount account, account_of(turn, call.account_id));
+    TRY_ASSIGN(const auto before, load_decision(turn, turn.tenant_id(), call.decision_id));
+    auto begun = begin_decision(
+        turn,
+        {.decision_id = call.decision_id,
+         .tick_id = call.tick_id,
+         .account = account,
+         .planner = to_text(turn.principal()),
+         .from_outside = true},
+        before);
+    if (!begun) {
+        return refuse(turn, call, begun.error(), AuditStep::validate);
+    }
+    auto gathered = gather(turn, account, request.plan);
+    if (!gathered) {
+        return refuse(turn, call, gathered.error(), AuditStep::validate);
+    }
+    TRY(keep_inputs(turn, *gathered));
+    Decision decision = *std::move(begun);
+    decision.plan = request.plan;
+    TRY(validate_step(turn, decision, *gathered));
+    const std::string text =
+        to_text(answer_json("validation", decision.validation, decision.audit_ref));
+    save_decision(turn, std::move(decision));
+    return Answer{200, text};
+}
+
+TurnRequest LoopService::dry_run_turn(Caller caller, DryRunPlanRequest request, Reply reply) {
+    TurnRequest turn =
+        tool_turn(std::move(caller), "py_dry_run_plan", request.call, std::move(reply));
+    turn.decide = [this, request = std::move(request)](Turn& t) { return run_dry_run(t, request); };
+    return turn;
+}
+
+namespace {
+
+std::optional<Error> why_not_rehearsable(
+    const std::shared_ptr<const Decision>& decision, const Plan& plan, Timestamp now) {
+    const auto refusal = [](const ErrorKind& kind, std::string message) {
+        return fail(kind, std::move(message)).error();
+    };
+    if (!decision) {
+        return refusal(errors::gate_not_passed, "Nothing was validated under this decision_id.");
+    }
+    if (!is_open(decision->stage)) {
+        return refusal(errors::decision_closed, "This decision was executed already.");
+    }
+    if (!decision->gate_ticket) {
+        return refusal(
+            errors::gate_not_passed, "The plan of this decision did not pass the gates.");
+    }
+    if (decision->gate_ticket->intents_hash != intents_hash(plan)) {
+        return refusal(errors::gate_not_passed, "These are not the intents that passed the gates.");
+    }
+    if (now > decision->gate_ticket->expires_at) {
+        return refusal(errors::gate_ticket_expired, "The gate ticket is older than 120 seconds.");
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<TurnReply> LoopService::run_dry_run(Turn& turn, const DryRunPlanRequest& request) {
+    const ToolCall& call = request.call;
+    TRY_ASSIGN(const auto before, load_decision(turn, turn.tenant_id(), call.decision_id));
+    if (const auto why = why_not_rehearsable(before, request.plan, turn.now())) {
+        return refuse(turn, call, *why, AuditStep::dry_run);
+    }
+    auto gathered = gather(turn, before->account, before->plan);
+    if (!gathered) {
+        return refuse(turn, call, gathered.error(), AuditStep::dry_run);
+    }
+    TRY(keep_inputs(turn, *gathered));
+    Decision decision = *before;
+    decision.slippage_bps = request.slippage_bps;
+    decision.fee_bps = request.fee_bps;
+    TRY_ASSIGN(const Rehearsal rehearsal, dry_run_step(turn, decision, *gathered));
+    Json dry_run = decision.dry_run;
+    if (!rehearsal.pass) {
+        if (rehearsal.adjusted) {
+            dry_run.set("adjusted_plan", encode(*rehearsal.adjusted));
+        } else {
+            TRY(record_step(turn, decision, AuditStatus::skipped));
+        }
+    }
+    const std::string text =
+        to_text(answer_json("dry_run", std::move(dry_run), decision.audit_ref));
+    save_decision(turn, std::move(decision));
+    return Answer{200, text};
+}
+
+}  // namespace interlock

@@ -1,0 +1,212 @@
+// Safe recovery and the heartbeat of an account (seed 002 §1 F3, §4.3, §4.4; SEMANTICS S8, S12).
+#include "base/errors.h"
+#include "base/log.h"
+#include "services/loop/loop_service.h"
+
+namespace interlock {
+namespace {
+
+TimerId timer_of(const VenueAccount& account) {
+    return TimerId::trusted(
+        "recovery." + account.tenant_id.text() + "." + std::string(to_word(account.mode)) + "." +
+        account.account_id.text());
+}
+
+Json reasons_json(const std::vector<std::string>& reasons) {
+    Json list = Json::array();
+    for (const std::string& reason : reasons) {
+        list.push(reason);
+    }
+    return list;
+}
+
+bool is_startup(const std::vector<std::string>& reasons) {
+    return reasons.size() == 1 && reasons.front() == "startup";
+}
+
+}  // namespace
+
+Result<void> LoopService::enter_recovery_of(
+    Turn& turn, const VenueAccount& account, std::vector<std::string> reasons) {
+    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+    if (!view.account) {
+        return fail(errors::unknown_account, "An account to be recovered does not exist.");
+    }
+    const bool startup = is_startup(reasons);
+    if (startup) {
+        AccountBooks books = *view.books;
+        for (const OrderRecord& order : mark_interrupted(books.books, turn.now())) {
+            save_order(turn, order);
+        }
+        if (books != *view.books) {
+            save_books(turn, account, std::move(books));
+        }
+    }
+    TRY_ASSIGN(const Decimal exposure, worst_case_exposure(view.books->books));
+    const RecoveryCause cause{
+        .at = turn.now(), .reasons = std::move(reasons), .exposure = exposure};
+    return recover(
+        turn,
+        account,
+        startup ? begin_at_startup(view.account->recovery, cause)
+                : enter_recovery(view.account->recovery, cause));
+}
+
+Result<void> LoopService::recover(Turn& turn, const VenueAccount& account, RecoveryStep step) {
+    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+    const bool changed = step.state != view.account->recovery;
+    if (changed) {
+        Account next = *view.account;
+        next.recovery = step.state;
+        ++next.version;
+        save_account(turn, std::move(next));
+    }
+    if (step.state.next_cycle_at) {
+        turn.set_timer({
+            .timer_id = timer_of(account),
+            .tenant_id = account.tenant_id,
+            .kind = "loop_recovery",
+            .json = to_text(encode(account)),
+            .due_at = *step.state.next_cycle_at,
+        });
+    } else {
+        turn.clear_timer(timer_of(account));
+    }
+    const auto say = [&](std::string event, AuditStatus status, AuditSeverity severity) {
+        AuditDraft draft = turn.draft(std::move(event));
+        draft.tenant_id = account.tenant_id;
+        draft.actor = AuditActor::python;
+        draft.step = AuditStep::verify;
+        draft.status = status;
+        draft.severity = severity;
+        draft.reason = step.state.reasons.empty() ? "" : step.state.reasons.front();
+        draft.detail.set("account", encode(account));
+        draft.detail.set("reasons", reasons_json(step.state.reasons));
+        draft.detail.set("cycles", step.state.cycles);
+        return turn.audit(std::move(draft));
+    };
+    if (step.entered) {
+        TRY(say("SAFE_RECOVERY_TRIGGERED", AuditStatus::started, AuditSeverity::info));
+    }
+    if (step.cancel_entries) {
+        TRY(cancel_entries(turn, account));
+    }
+    if (step.resolved) {
+        TRY(say("SAFE_RECOVERY_RESOLVED", AuditStatus::passed, AuditSeverity::info));
+    }
+    if (step.escalated) {
+        TRY(say("SAFE_RECOVERY_ESCALATED", AuditStatus::failed, AuditSeverity::critical));
+    }
+    if (!step.kill_reason.empty()) {
+        turn.after_commit([this, tenant_id = account.tenant_id, reason = step.kill_reason] {
+            parts_.kill.activate_by_rule(tenant_id, "safe_recovery", reason);
+        });
+    }
+    return {};
+}
+
+Result<void> LoopService::cancel_entries(Turn& turn, const VenueAccount& account) {
+    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+    AccountBooks books = *view.books;
+    bool changed = false;
+    for (SymbolBook& book : books.books) {
+        for (OrderRecord& order : book.open) {
+            if (order.is_reduce || order.cancel_requested || is_uncertain(order)) {
+                continue;
+            }
+            changed = true;
+            order = step_order(std::move(order), CancelRequested{}, turn.now()).order;
+            turn.effect({
+                .kind = std::string(kCancelEffect),
+                .json = Json::object({
+                    {"decision_id", "sys_recovery"},
+                    {"tick_id", "-"},
+                    {"account", encode(account)},
+                    {"symbol", order.symbol().text()},
+                    {"order_client_id", order.id().text()},
+                }),
+                .delivery = Delivery::repeatable,
+                .life = Duration::of_days(365),
+            });
+        }
+    }
+    if (changed) {
+        save_books(turn, account, std::move(books));
+    }
+    return {};
+}
+
+Result<void> LoopService::on_recovery_timer(Turn& turn, const TimerItem& timer) {
+    TRY_ASSIGN(const Json json, parse_json(timer.json));
+    TRY_ASSIGN(const VenueAccount account, decode_venue_account(json));
+    return ask_venue(turn, account, {.cause = AskCause::recovery});
+}
+
+TurnRequest LoopService::beat_turn(const VenueAccount& account) {
+    TurnRequest turn;
+    turn.tenant_id = account.tenant_id;
+    turn.principal = internal_principal("loop_beat");
+    turn.function = "loop_beat";
+    turn.decide = [this, account](Turn& t) -> Result<TurnReply> {
+        TRY(run_beat(t, account));
+        return Answer{200, "{}"};
+    };
+    turn.reply = [](Result<Answer> answer) {
+        if (!answer) {
+            log_error("loop_beat_failed", {{"message", answer.error().message}});
+        }
+    };
+    return turn;
+}
+
+Result<void> LoopService::run_beat(Turn& turn, const VenueAccount& account) {
+    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+    if (!view.account) {
+        return {};
+    }
+    Account next = *view.account;
+    TRY(roll_to(next, turn.now()));
+    std::vector<Symbol> symbols;
+    for (const SymbolBook& book : view.books->books) {
+        symbols.push_back(book.symbol);
+    }
+    const MarketSet market = parts_.feed.facts(symbols);
+    mark(next, market);
+    TRY_ASSIGN(const RiskMode aftermath, kill_aftermath(turn, account.tenant_id));
+    const GatherInput input{
+        .account = next,
+        .books = view.books->books,
+        .market = market,
+        .now = turn.now(),
+        .kill_switch_active = parts_.latch.is_raised(account.tenant_id),
+        .stricter_mode = aftermath,
+        .permissions_verified = account.mode != TradeMode::live,
+    };
+    TRY_ASSIGN(const TierInput tier, tier_input(input));
+    const TierStep step = step_tier(next.tier, tier);
+    next.tier = step.state;
+    for (const TierReason& stop : step.new_stops) {
+        AuditDraft draft = turn.draft("STOP_CONDITION");
+        draft.tenant_id = account.tenant_id;
+        draft.status = AuditStatus::failed;
+        draft.severity = AuditSeverity::critical;
+        draft.reason = stop.detail;
+        draft.detail.set("code", stop.code);
+        draft.detail.set("account", encode(account));
+        TRY(turn.audit(std::move(draft)));
+    }
+    if (step.changed) {
+        AuditDraft draft = turn.draft("RISK_TIER_CHANGED");
+        draft.tenant_id = account.tenant_id;
+        draft.reason = "risk tier is " + std::string(to_word(step.state.tier));
+        draft.detail.set("tier", to_word(step.state.tier));
+        draft.detail.set("account", encode(account));
+        TRY(turn.audit(std::move(draft)));
+    }
+    if (next != *view.account) {
+        save_account(turn, std::move(next));
+    }
+    return {};
+}
+
+}  // namespace interlock

@@ -1,0 +1,311 @@
+// What every step of the loop stands on: accounts, facts, refusals.
+#include "services/loop/loop_service.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "base/canonical_json.h"
+#include "base/check.h"
+#include "base/errors.h"
+#include "base/log.h"
+#include "contracts/error_json.h"
+#include "core/kill/kill_step.h"
+#include "services/outbox_runner.h"
+
+namespace interlock {
+namespace {
+
+// The paper strategy an outside planner may name without a human having made one; shadow and paper
+// accounts only, where nothing can be lost.
+StrategyRecord paper_strategy() {
+    StrategyRecord strategy;
+    strategy.type = "external";
+    strategy.is_active = true;
+    return strategy;
+}
+
+Json encode_config(const LoopConfig& config) {
+    Json universe = Json::array();
+    for (const Symbol& symbol : config.universe) {
+        universe.push(symbol.text());
+    }
+    Json limits = Json::object();
+    for (const LimitChange& change : config.limits) {
+        limits.set(std::string(change.spec->name), to_text(change.value));
+    }
+    return Json::object({
+        {"policy", LoopService::kPolicyVersion},
+        {"quote", config.quote.text()},
+        {"paper_deposit", to_text(config.paper_deposit)},
+        {"universe", std::move(universe)},
+        {"limits", std::move(limits)},
+    });
+}
+
+void add_symbol(std::vector<Symbol>& symbols, const Symbol& symbol) {
+    const auto place = std::lower_bound(symbols.begin(), symbols.end(), symbol);
+    if (place == symbols.end() || *place != symbol) {
+        symbols.insert(place, symbol);
+    }
+}
+
+// Every market a step may need a price of: held, open, wanted.
+std::vector<Symbol> symbols_of(const AccountView& view, const Plan& plan) {
+    std::vector<Symbol> symbols;
+    for (const SymbolBook& book : view.books->books) {
+        add_symbol(symbols, book.symbol);
+    }
+    for (const Intent& intent : plan.intents) {
+        add_symbol(symbols, intent.symbol);
+    }
+    return symbols;
+}
+
+}  // namespace
+
+// The accounts the watch polls. Written by the engine thread after commits, read by the watch; the
+// lock is one of ADR 0007's.
+struct LoopService::Shared {
+    mutable std::mutex mutex;
+    std::map<VenueAccount, std::int64_t> cursors;
+};
+
+LoopService::LoopService(Parts parts)
+    : parts_(std::move(parts)), shared_(std::make_shared<Shared>()) {
+    auto text = canonical_json(encode_config(parts_.config));
+    CHECK(text.has_value());
+    config_text_ = *std::move(text);
+    TurnRunner& runner = parts_.runner;
+    runner.on_effect(std::string(kOrderEffect), [this](Turn& turn, const EffectOutcome& outcome) {
+        return on_order(turn, outcome);
+    });
+    runner.on_effect(std::string(kCancelEffect), [this](Turn& turn, const EffectOutcome& outcome) {
+        return on_cancel(turn, outcome);
+    });
+    runner.on_effect(std::string(kReportEffect), [this](Turn& turn, const EffectOutcome& outcome) {
+        return on_report(turn, outcome);
+    });
+    runner.on_effect(std::string(kCancelAllKind), [this](Turn& turn, const EffectOutcome& outcome) {
+        return on_cancel_all(turn, outcome);
+    });
+    runner.on_timer("loop_recovery", [this](Turn& turn, const TimerItem& timer) {
+        return on_recovery_timer(turn, timer);
+    });
+}
+
+Result<void> LoopService::open() {
+    TRY_ASSIGN(const auto stored, parts_.runner.stored_states("account/"));
+    for (const auto& [key, state] : stored) {
+        TRY_ASSIGN(const Json json, parse_json(state.json));
+        TRY_ASSIGN(const Account account, decode_account(json));
+        {
+            const std::lock_guard lock(shared_->mutex);
+            shared_->cursors[account.key] = account.fills_cursor;
+        }
+        TurnRequest turn;
+        turn.tenant_id = account.key.tenant_id;
+        turn.principal = internal_principal("recovery");
+        turn.function = "begin_recovery";
+        turn.decide = [this, wanted = account.key](Turn& t) -> Result<TurnReply> {
+            TRY(enter_recovery_of(t, wanted, {"startup"}));
+            return Answer{200, "{}"};
+        };
+        turn.reply = [](Result<Answer> answer) {
+            if (!answer) {
+                log_error("recovery_failed", {{"message", answer.error().message}});
+            }
+        };
+        parts_.submit(std::move(turn));
+    }
+    return {};
+}
+
+std::vector<VenueAccount> LoopService::accounts() const {
+    const std::lock_guard lock(shared_->mutex);
+    std::vector<VenueAccount> accounts;
+    for (const auto& [account, cursor] : shared_->cursors) {
+        accounts.push_back(account);
+    }
+    return accounts;
+}
+
+std::int64_t LoopService::fills_cursor(const VenueAccount& account) const {
+    const std::lock_guard lock(shared_->mutex);
+    const auto found = shared_->cursors.find(account);
+    return found == shared_->cursors.end() ? 0 : found->second;
+}
+
+void LoopService::publish_account(
+    Turn& turn, const VenueAccount& account, std::int64_t fills_cursor) {
+    turn.after_commit([shared = shared_, account, fills_cursor] {
+        const std::lock_guard lock(shared->mutex);
+        shared->cursors[account] = fills_cursor;
+    });
+}
+
+Result<VenueAccount> LoopService::account_of(Turn& turn, const AccountId& account_id) {
+    TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, turn.tenant_id()));
+    return VenueAccount{turn.tenant_id(), account_id, mode.mode};
+}
+
+Result<AccountView> LoopService::open_or_load(Turn& turn, const VenueAccount& key) {
+    TRY_ASSIGN(AccountView view, load_account(turn, key));
+    if (view.account) {
+        return view;
+    }
+    if (key.mode == TradeMode::live || key.account_id != default_account_id()) {
+        return fail(errors::unknown_account, "This tenant has no such account.");
+    }
+    TRY_ASSIGN(RiskLimits limits, default_limits(parts_.config.paper_deposit));
+    for (const LimitChange& change : parts_.config.limits) {
+        limits.*change.spec->member = change.value;
+    }
+    TRY_ASSIGN(
+        Account account,
+        open_account({
+            .key = key,
+            .quote = parts_.config.quote,
+            .deposit = parts_.config.paper_deposit,
+            .limits = limits,
+            .ops_reserve = std::nullopt,
+            .at = turn.now(),
+        }));
+    account.trading_enabled = true;
+    account.universe = {parts_.config.universe.begin(), parts_.config.universe.end()};
+    account.strategies[StrategyId::trusted("external")] = paper_strategy();
+    AuditDraft draft = turn.draft("ACCOUNT_OPENED");
+    draft.actor = AuditActor::python;
+    draft.reason = std::string(to_word(key.mode)) + " account with its first use";
+    draft.detail.set("account", encode(key));
+    draft.detail.set("deposit", to_text(parts_.config.paper_deposit));
+    TRY(turn.audit(std::move(draft)));
+    save_account(turn, std::move(account));
+    save_books(turn, key, {});
+    publish_account(turn, key, 0);
+    return load_account(turn, key);
+}
+
+Result<RiskMode> LoopService::kill_aftermath(Turn& turn, const TenantId& tenant_id) {
+    RiskMode strictest = RiskMode::normal;
+    for (const TenantId& one : {tenant_id, system_tenant()}) {
+        TRY_ASSIGN(
+            const auto kill, turn.load_as<KillState>("kill/" + one.text(), decode_kill_state));
+        if (kill && kill->defensive_until && *kill->defensive_until > turn.now()) {
+            strictest = RiskMode::defensive;
+        }
+    }
+    return parts_.latch.is_raised(tenant_id) ? RiskMode::halted : strictest;
+}
+
+Result<bool> LoopService::is_trading_enabled(Turn& turn, const Account& account) {
+    bool enabled = account.trading_enabled;
+    for (const TenantId& one : {account.key.tenant_id, system_tenant()}) {
+        TRY_ASSIGN(
+            const auto kill, turn.load_as<KillState>("kill/" + one.text(), decode_kill_state));
+        enabled = enabled && (!kill || kill->trading_enabled);
+    }
+    return enabled;
+}
+
+Result<LoopService::Gathered> LoopService::gather(
+    Turn& turn, const VenueAccount& key, const Plan& plan) {
+    Gathered facts;
+    facts.key = key;
+    TRY_ASSIGN(facts.view, open_or_load(turn, key));
+    facts.market = parts_.feed.facts(symbols_of(facts.view, plan));
+    TRY_ASSIGN(const RiskMode aftermath, kill_aftermath(turn, key.tenant_id));
+    GatherInput input{
+        .account = *facts.view.account,
+        .books = facts.view.books->books,
+        .market = facts.market,
+        .now = turn.now(),
+        .kill_switch_active = parts_.latch.is_raised(key.tenant_id),
+        .stricter_mode = aftermath,
+        .permissions_verified = key.mode != TradeMode::live,
+    };
+    // A tier that this moment alone would set counts at once; only loosening waits for the beats.
+    TRY_ASSIGN(const TierInput tier, tier_input(input));
+    input.stricter_mode =
+        std::max(input.stricter_mode, mode_of(step_tier(facts.view.account->tier, tier).raw));
+    TRY_ASSIGN(facts.state, gather_facts(input));
+    TRY_ASSIGN(facts.state.trading_enabled, is_trading_enabled(turn, *facts.view.account));
+    return facts;
+}
+
+Result<void> LoopService::keep_inputs(Turn& turn, Gathered& facts) {
+    TRY_ASSIGN(std::string state, canonical_json(encode(facts.state)));
+    TRY_ASSIGN(std::string market, canonical_json(encode(facts.market)));
+    facts.inputs = {
+        .state_ref = turn.put_artifact(std::move(state)),
+        .market_ref = turn.put_artifact(std::move(market)),
+    };
+    return {};
+}
+
+std::string LoopService::config_ref(Turn& turn) {
+    return turn.put_artifact(config_text_);
+}
+
+TurnRequest LoopService::tool_turn(
+    Caller caller, std::string function, const ToolCall& call, Reply reply) {
+    TurnRequest turn;
+    turn.tenant_id = std::move(caller.tenant_id);
+    turn.principal = std::move(caller.principal);
+    turn.function = std::move(function);
+    turn.key = call.idempotency_key;
+    turn.request_hash = std::move(caller.request_hash);
+    turn.reply = std::move(reply);
+    return turn;
+}
+
+Result<TurnReply> LoopService::refuse(
+    Turn& turn, const ToolCall& call, const Error& error, AuditStep step) {
+    AuditDraft draft = turn.draft("ERROR_EVENT");
+    draft.decision_id = call.decision_id;
+    draft.tick_id = call.tick_id;
+    draft.step = step;
+    draft.status = AuditStatus::failed;
+    draft.reason = error.message;
+    draft.detail.set("code", error.code());
+    TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
+    return Answer{error.http_status(), to_text(tool_error_answer(error, ref)), !error.retryable()};
+}
+
+TurnRequest LoopService::refusal_turn(Caller caller, const Json& body, Error error, Reply reply) {
+    const ClaimedIds ids = claimed_ids(body);
+    TurnRequest turn;
+    turn.tenant_id = std::move(caller.tenant_id);
+    turn.principal = std::move(caller.principal);
+    turn.function = "refused_tool_call";
+    turn.reply = std::move(reply);
+    turn.decide = [this, ids, error = std::move(error)](Turn& t) {
+        return refuse(
+            t,
+            {.decision_id = ids.decision_id,
+             .tick_id = ids.tick_id,
+             .idempotency_key = {},
+             .account_id = {}},
+            error,
+            AuditStep::control);
+    };
+    return turn;
+}
+
+Result<void> LoopService::audit_step(Turn& turn, Decision& decision, StepRecord record) {
+    AuditDraft draft = turn.draft(std::move(record.event));
+    draft.tenant_id = decision.account.tenant_id;
+    draft.decision_id = decision.decision_id;
+    draft.tick_id = decision.tick_id;
+    draft.step = record.step;
+    draft.status = record.status;
+    draft.severity = record.severity;
+    draft.reason = std::move(record.reason);
+    draft.detail = std::move(record.detail);
+    draft.artifacts = std::move(record.artifacts);
+    draft.actor = record.by_planner ? AuditActor::codex : AuditActor::python;
+    TRY_ASSIGN(decision.audit_ref, turn.audit(std::move(draft)));
+    return {};
+}
+
+}  // namespace interlock

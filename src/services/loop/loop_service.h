@@ -1,0 +1,250 @@
+// The agent loop (seed 002): PLAN → VALIDATE → DRY-RUN → EXECUTE → VERIFY → RECORD, one turn a
+// step, each transition on the record. Outside planners drive it through the tools, built-in
+// planners through ticks; both leave the same trail and neither has another way to a venue (I3).
+//
+// What a step needs of the venue is asked for as an effect, after the commit; the answer comes back
+// as a turn of its own (loop_outcomes.cc, loop_reports.cc).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/loop/loop_tools.h"
+#include "core/account/facts.h"
+#include "core/account/reconcile.h"
+#include "core/account/verification.h"
+#include "core/gates/gates.h"
+#include "ports/venue.h"
+#include "services/kill_latch.h"
+#include "services/kill_switch_service.h"
+#include "services/loop/loop_store.h"
+#include "services/turn_gate.h"
+#include "services/turn_runner.h"
+
+namespace interlock {
+
+// Effects of the loop. Orders are sent at most once; the others are harmless twice.
+inline constexpr std::string_view kOrderEffect = "order";
+inline constexpr std::string_view kCancelEffect = "cancel";
+inline constexpr std::string_view kReportEffect = "venue_report";
+
+struct LoopConfig {
+    Asset quote;
+    Decimal paper_deposit;         // What a paper account opens with.
+    std::vector<Symbol> universe;  // Approved markets of a new account.
+    std::vector<LimitChange> limits;
+    Decimal transfer_threshold;   // Treasury transfers from here on need an approval.
+    bool live_available = false;  // A live venue is configured.
+};
+
+class LoopService {
+public:
+    // Effects of all tenants under way at once; one more is refused as overload.
+    static constexpr std::int64_t kEffectsInFlightMax = 4096;
+    // Answers of read tools are kept this long (S14).
+    static constexpr Duration kReadAnswerLife = Duration::of_minutes(10);
+    // Version of the policy that gates, dry run and planners follow; part of every replay.
+    static constexpr std::string_view kPolicyVersion = "loop.v1";
+
+    struct Parts {
+        TurnRunner& runner;
+        SubmitTurn submit;
+        KillLatch& latch;
+        KillSwitchService& kill;
+        const MarketFeed& feed;
+        LoopConfig config;
+    };
+    explicit LoopService(Parts parts);
+
+    // After a restart: every account begins in safe recovery (S12).
+    Result<void> open();
+
+    struct Caller {
+        Principal principal;
+        TenantId tenant_id;
+        std::string request_hash;
+    };
+    using Reply = std::function<void(Result<Answer>)>;
+
+    // The tools of seed 002 §2.2 as turns; the face submits them, benchmarks and the simulator run
+    // them directly.
+    TurnRequest state_turn(Caller caller, CanonicalStateRequest request, Reply reply);
+    TurnRequest snapshot_turn(Caller caller, MarketSnapshotRequest request, Reply reply);
+    TurnRequest validate_turn(Caller caller, ValidatePlanRequest request, Reply reply);
+    TurnRequest dry_run_turn(Caller caller, DryRunPlanRequest request, Reply reply);
+    TurnRequest execute_turn(Caller caller, ExecutePlanRequest request, Reply reply);
+    TurnRequest verify_turn(Caller caller, VerifyExecutionRequest request, Reply reply);
+    TurnRequest record_turn(Caller caller, RecordDecisionRequest request, Reply reply);
+    // A call that could not be decoded: on the record as ERROR_EVENT, answered in the tools' shape.
+    TurnRequest refusal_turn(Caller caller, const Json& body, Error error, Reply reply);
+
+    void submit(TurnRequest turn) { parts_.submit(std::move(turn)); }
+
+    // What a venue said of an account without being asked by a turn (the watch). Nothing is
+    // committed when it brings no news.
+    TurnRequest report_turn(const VenueAccount& account, VenueReport report);
+    // Heartbeat of an account: day change, peak, risk tiers.
+    TurnRequest beat_turn(const VenueAccount& account);
+
+    // Reads of an account and a decision, for people and the command line.
+    TurnRequest account_turn(Caller caller, AccountId account_id, Reply reply);
+    TurnRequest decision_turn(Caller caller, DecisionId decision_id, Reply reply);
+
+    // Accounts that exist, for the watch; engine thread publishes, any thread reads.
+    std::vector<VenueAccount> accounts() const;
+    std::int64_t fills_cursor(const VenueAccount& account) const;
+
+    // The pieces of a step, for the built-in planners' ticks and for control operations.
+
+    // Facts of one step, as gates see them, and where they are kept.
+    struct Gathered {
+        AccountView view;
+        VenueAccount key;
+        StateFacts state;
+        MarketSet market;
+        StepInputs inputs;
+    };
+    Result<VenueAccount> account_of(Turn& turn, const AccountId& account_id);
+    // Opens the main account of a mode that is not live when it does not exist yet.
+    Result<AccountView> open_or_load(Turn& turn, const VenueAccount& account);
+    Result<Gathered> gather(Turn& turn, const VenueAccount& account, const Plan& plan);
+    // Writes the facts as artifacts of the turn and names them in `inputs`.
+    Result<void> keep_inputs(Turn& turn, Gathered& facts);
+    void publish_account(Turn& turn, const VenueAccount& account, std::int64_t fills_cursor);
+
+    // The steps. Each audits, changes `decision` and leaves saving it to the caller.
+    struct NewDecision {
+        DecisionId decision_id;
+        TickId tick_id;
+        VenueAccount account;
+        std::string planner;
+        bool from_outside = true;
+    };
+    Result<Decision> begin_decision(
+        Turn& turn, const NewDecision& wanted, const std::shared_ptr<const Decision>& before);
+    Result<GateReport> validate_step(Turn& turn, Decision& decision, const Gathered& facts);
+    struct Rehearsal {
+        bool pass = false;
+        std::optional<Plan> adjusted;
+    };
+    Result<Rehearsal> dry_run_step(Turn& turn, Decision& decision, const Gathered& facts);
+    // Writes the orders ahead and asks for the effects. An Error says why nothing was sent.
+    Result<void> execute_step(Turn& turn, Decision& decision, const Gathered& facts);
+    Result<void> record_step(Turn& turn, Decision& decision, AuditStatus status);
+    // Audits one transition of the decision.
+    struct StepRecord {
+        std::string event;
+        AuditStep step = AuditStep::control;
+        AuditStatus status = AuditStatus::passed;
+        std::string reason = {};
+        Json detail = Json::object();
+        std::vector<std::string> artifacts = {};
+        AuditSeverity severity = AuditSeverity::info;
+        bool by_planner = false;  // Else the executor speaks.
+    };
+    Result<void> audit_step(Turn& turn, Decision& decision, StepRecord record);
+
+    Result<void> enter_recovery_of(
+        Turn& turn, const VenueAccount& account, std::vector<std::string> reasons);
+
+private:
+    Result<RiskMode> kill_aftermath(Turn& turn, const TenantId& tenant_id);
+    Result<bool> is_trading_enabled(Turn& turn, const Account& account);
+    std::string config_ref(Turn& turn);
+
+    TurnRequest tool_turn(Caller caller, std::string function, const ToolCall& call, Reply reply);
+    // A rule of the loop said no: the tool's own answer, on the record.
+    Result<TurnReply> refuse(Turn& turn, const ToolCall& call, const Error& error, AuditStep step);
+
+    Result<TurnReply> run_state(Turn& turn, const CanonicalStateRequest& request);
+    Result<TurnReply> run_snapshot(Turn& turn, const MarketSnapshotRequest& request);
+    Result<TurnReply> run_validate(Turn& turn, const ValidatePlanRequest& request);
+    Result<TurnReply> run_dry_run(Turn& turn, const DryRunPlanRequest& request);
+    Result<TurnReply> run_execute(Turn& turn, const ExecutePlanRequest& request);
+    Result<TurnReply> run_verify(Turn& turn, const VerifyExecutionRequest& request);
+    Result<TurnReply> run_record(Turn& turn, const RecordDecisionRequest& request);
+
+    // loop_execute.cc
+    struct Reserved {
+        Account account;
+        AccountBooks books;
+    };
+    Result<std::vector<OrderRecord>> reserve_orders(
+        Turn& turn, const Decision& decision, const Gathered& facts, Reserved& reserved);
+    Result<void> reject_execution(
+        Turn& turn, Decision& decision, const Gathered& facts, const Error& error);
+    static Json execution_json(const Decision& decision);
+    Result<void> note_execution(
+        Turn& turn, Decision& decision, const Gathered& facts, Account& account);
+    Result<void> write_cancel(
+        Turn& turn, Decision& decision, AccountBooks& books, const OrderClientId& id);
+
+    // loop_outcomes.cc
+    Result<void> on_order(Turn& turn, const EffectOutcome& outcome);
+    Result<void> on_cancel(Turn& turn, const EffectOutcome& outcome);
+    Result<void> on_cancel_all(Turn& turn, const EffectOutcome& outcome);
+    Result<void> book_fills(
+        Turn& turn, Reserved& next, OrderRecord& order, const std::vector<VenueFill>& fills);
+    Result<void> note_submit(Turn& turn, const OrderRecord& order, const EffectOutcome& outcome);
+    // Every row has an outcome: answers the caller and asks the venue to confirm.
+    Result<void> answer_execution(Turn& turn, Decision& decision);
+    static Json execution_answer(const Decision& decision);
+
+    // loop_reports.cc
+    enum class AskCause { verify, recovery, tool };
+    struct Ask {
+        AskCause cause = AskCause::verify;
+        std::vector<OrderClientId> ids = {};  // Besides those of unverified decisions.
+        Json operation = {};                  // The call that waits for the answer.
+    };
+    Result<void> ask_venue(Turn& turn, const VenueAccount& account, Ask ask);
+    Result<void> on_report(Turn& turn, const EffectOutcome& outcome);
+    Result<Reconciliation> apply_report(
+        Turn& turn,
+        const VenueAccount& account,
+        VenueReport report,
+        const std::vector<OrderAnswer>& answers);
+    Result<void> verify_decisions(
+        Turn& turn,
+        const VenueAccount& account,
+        const Reconciliation& result,
+        const std::vector<OrderAnswer>& answers);
+    Result<void> verify_decision(
+        Turn& turn, Decision& decision, const VerifyInput& input, AccountBooks& books);
+    Result<std::vector<OrderRecord>> records_of(
+        Turn& turn, const VenueAccount& account, const std::vector<OrderClientId>& ids);
+
+    // loop_read.cc
+    Result<Json> read_state(Turn& turn, const VenueAccount& account);
+    struct VenueWord {
+        Json request;  // What the waiting call asked for.
+        std::vector<OrderAnswer> answers;
+        std::vector<Finding> drift;
+    };
+    Result<void> answer_verification(
+        Turn& turn, const VenueAccount& account, const VenueWord& word);
+
+    // loop_recovery.cc
+    Result<void> recover(Turn& turn, const VenueAccount& account, RecoveryStep step);
+    Result<void> cancel_entries(Turn& turn, const VenueAccount& account);
+    Result<void> on_recovery_timer(Turn& turn, const TimerItem& timer);
+    Result<void> run_beat(Turn& turn, const VenueAccount& account);
+
+    Parts parts_;
+    std::string config_text_;  // Canonical; the `config` artifact of every replay.
+    struct Shared;             // What other threads read.
+    std::shared_ptr<Shared> shared_;
+};
+
+// The machine-readable part of a venue answer that an effect brings back.
+Json encode_report_answer(const VenueReport& report, const std::vector<OrderAnswer>& answers);
+struct ReportAnswer {
+    VenueReport report;
+    std::vector<OrderAnswer> answers;
+};
+Result<ReportAnswer> decode_report_answer(const Json& json);
+
+}  // namespace interlock
