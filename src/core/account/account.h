@@ -30,22 +30,19 @@
 
 namespace interlock {
 
-namespace errors {
-// The venue did something our books cannot explain: reconcile before anything else.
-inline constexpr ErrorKind books_drift{
-    "books_drift", 409, false, "Reconcile the account with the venue before trading on."};
-}  // namespace errors
-
-inline constexpr std::size_t kAssetsMax = 64;            // One more: `overloaded`.
-inline constexpr std::size_t kStrategiesMax = 256;       // One more: `overloaded`.
-inline constexpr std::size_t kUniverseMax = 64;          // One more: `overloaded`.
-inline constexpr std::size_t kRecentIntentsMax = 1000;   // One more inside the window: refused.
-inline constexpr std::size_t kAggressiveTimesMax = 256;  // Oldest forgotten; the count saturates.
+inline constexpr std::size_t kAssetsMax = 64;           // One more: `overloaded`.
+inline constexpr std::size_t kStrategiesMax = 256;      // One more: `overloaded`.
+inline constexpr std::size_t kUniverseMax = 64;         // One more: `overloaded`.
+inline constexpr std::size_t kRecentIntentsMax = 1000;  // One more inside the window: refused.
 inline constexpr std::size_t kExternalFlowsMax = kAssetsMax;  // One per asset.
 inline constexpr std::size_t kCostAgentsMax = 64;             // Further ones share "_other".
-// Orders are counted in slots of this length, so that no rate makes the count large.
+// Events are counted in slots of time, so that no rate makes a count large; a window counts every
+// slot it touches, so that it errs towards more.
 inline constexpr Duration kSendSlot = Duration::of_milliseconds(250);
 inline constexpr Duration kSendWindow = Duration::of_seconds(10);
+inline constexpr Duration kAggressiveSlot = Duration::of_seconds(1);
+// Slots of the longest window a limit allows (one hour), and one more; older ones are forgotten.
+inline constexpr std::size_t kRateSlotsMax = 3602;
 
 // One asset's four books.
 struct AssetBooks {
@@ -69,10 +66,10 @@ struct AccountMoney {
     friend bool operator==(const AccountMoney&, const AccountMoney&) = default;
 };
 
-struct SendSlot {
-    std::int64_t slot = 0;  // Time / kSendSlot.
-    std::int64_t orders = 0;
-    friend bool operator==(const SendSlot&, const SendSlot&) = default;
+struct RateSlot {
+    std::int64_t slot = 0;  // Time / length of a slot.
+    std::int64_t count = 0;
+    friend bool operator==(const RateSlot&, const RateSlot&) = default;
 };
 
 struct StrategyRecord {
@@ -84,7 +81,7 @@ struct StrategyRecord {
     std::optional<Decimal> max_spread_bps;
     std::optional<Decimal> max_vol_1m;
     // One per executed decision with an aggressive order, ascending.
-    std::vector<Timestamp> aggressive_at;
+    std::vector<RateSlot> aggressive;
     friend bool operator==(const StrategyRecord&, const StrategyRecord&) = default;
 };
 
@@ -107,7 +104,7 @@ struct Account {
     AccountMoney money;
     TierState tier;
     RecoveryState recovery;
-    std::vector<SendSlot> sends;  // Ascending, inside kSendWindow.
+    std::vector<RateSlot> sends;  // Ascending, inside kSendWindow.
     Timestamp orders_day;         // The day orders_today counts.
     std::int64_t orders_today = 0;
     std::map<StrategyId, StrategyRecord> strategies;
@@ -122,9 +119,9 @@ struct Account {
 struct OpenAccount {
     VenueAccount key;
     Asset quote;
-    Decimal deposit;                     // In quote; ≥ 0.
-    std::optional<RiskLimits> limits;    // Nothing: S7's defaults for the deposit.
-    std::optional<Decimal> ops_reserve;  // Nothing: 5 % of the deposit.
+    Decimal deposit;                          // In quote; ≥ 0.
+    std::optional<RiskLimits> limits = {};    // Nothing: S7's defaults for the deposit.
+    std::optional<Decimal> ops_reserve = {};  // Nothing: 5 % of the deposit.
     Timestamp at;
 };
 // Trading starts disabled, recovery at normal; the first day's costs are booked.
@@ -165,13 +162,13 @@ struct FillTarget {
     OrderRecord& order;  // May be the one inside the book, or one that had left it.
 };
 struct FillApplied {
-    bool applied = false;    // False: its trade id was booked before; nothing changed.
-    Decimal realized_gross;  // Sells only.
-    Decimal fee_quote;       // What was expensed; 0 when it could not be valued.
-    Decimal notional;
-    Decimal accrual;
+    bool applied = false;         // False: its trade id was booked before; nothing changed.
+    Decimal realized_gross = {};  // Sells only.
+    Decimal fee_quote = {};       // What was expensed; 0 when it could not be valued.
+    Decimal notional = {};
+    Decimal accrual = {};
     bool fee_unconverted = false;
-    std::vector<std::string> drift;  // "overfill", "unexpected_order": booked all the same.
+    std::vector<std::string> drift = {};  // "overfill", "unexpected_order": booked all the same.
 };
 // Fees are expensed (S7). In base on a buy: the lot is q − fee and fee × p is the expense. Selling
 // or spending what the books do not hold is `books_drift` and books nothing.
@@ -184,8 +181,8 @@ Result<void> roll_to(Account& account, Timestamp now);
 
 struct CostBooking {
     CostKind kind = CostKind::model;
-    Decimal amount;     // ≥ 0, in quote.
-    std::string agent;  // Who caused it; empty: nobody in particular.
+    Decimal amount;          // ≥ 0, in quote.
+    std::string agent = {};  // Who caused it; empty: nobody in particular.
     Timestamp at;
 };
 Result<void> book_cost(Account& account, const CostBooking& cost);
@@ -212,6 +209,9 @@ Result<void> remember_intent(Account& account, const RecentIntent& intent);
 // True when it just was.
 bool note_aggressive(Account& account, const StrategyId& strategy_id, Timestamp at);
 std::int64_t orders_in_window(const Account& account, Timestamp now);
+// Aggressive decisions of a strategy inside the window of the limits.
+std::int64_t aggressive_in_window(
+    const Account& account, const StrategyRecord& strategy, Timestamp now);
 
 // Every way in which the books are not what double entry demands; empty when all is well. `books`
 // are all the markets of the account.

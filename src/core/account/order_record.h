@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -24,6 +25,9 @@ namespace interlock {
 
 // Trades remembered one by one; older ones are covered by `trades_floor`.
 inline constexpr std::size_t kTradesPerOrderMax = 512;
+
+// The cancel_reason of an order the venue acknowledged and later did not know.
+inline constexpr std::string_view kVanishedReason = "missing_at_exchange";
 
 // The proof that an order never reached the venue (S11).
 struct ArrivalProof {
@@ -81,6 +85,7 @@ struct OrderRejected {
 struct OrderOutcomeUnknown {};
 struct OrderAbsent {};  // A single-order query did not find it.
 struct OrderNeverArrived {};
+struct OrderVanished {};  // Was acknowledged, and its absence is proven: over, as kVanishedReason.
 struct CancelRequested {};
 using OrderEvent = std::variant<
     OrderSent,
@@ -89,6 +94,7 @@ using OrderEvent = std::variant<
     OrderOutcomeUnknown,
     OrderAbsent,
     OrderNeverArrived,
+    OrderVanished,
     CancelRequested>;
 
 struct OrderStep {

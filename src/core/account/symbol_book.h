@@ -15,6 +15,12 @@
 
 namespace interlock {
 
+namespace errors {
+// The venue did something our books cannot explain: reconcile before anything else.
+inline constexpr ErrorKind books_drift{
+    "books_drift", 409, false, "Reconcile the account with the venue before trading on."};
+}  // namespace errors
+
 // When one more lot would exceed this, the two oldest become one: total cost stays exact, their
 // order in time is lost.
 inline constexpr std::size_t kLotsMax = 256;
@@ -47,14 +53,12 @@ struct SymbolBook {
 // Cost per unit, half-even; 0 without a position.
 Decimal avg_price(const SymbolBook& book);
 
-Result<SymbolBook> add_lot(SymbolBook book, const Lot& lot);
-
-struct LotsTaken {
-    SymbolBook book;
-    Decimal cost;  // Of what was taken.
-};
-// Takes `qty` from the oldest lots. More than the position is `books_drift`.
-Result<LotsTaken> take_lots(SymbolBook book, Decimal qty);
+// These change the book whole or not at all.
+Result<void> add_lot(SymbolBook& book, const Lot& lot);
+// Cost of the oldest `qty`; more than the position is `books_drift`.
+Result<Decimal> cost_of_oldest(const SymbolBook& book, Decimal qty);
+// Takes them and gives that cost.
+Result<Decimal> take_lots(SymbolBook& book, Decimal qty);
 
 // Puts an order in or replaces the one of its id; a settled one is taken out. Refuses
 // (`overloaded`) a new one beyond kOpenOrdersMax.

@@ -21,9 +21,12 @@ inline constexpr Duration kArrivalGrace = Duration::of_seconds(15);
 struct ArrivalFacts {
     Timestamp now;
     bool in_open_orders = false;
-    bool has_trades = false;
+    bool has_trades = false;  // Any that are not booked.
 };
 bool has_never_arrived(const OrderRecord& order, const ArrivalFacts& facts);
+// The same proof for an order the venue had acknowledged and no longer knows: it is over, and that
+// it ended so is drift.
+bool has_vanished(const OrderRecord& order, const ArrivalFacts& facts);
 
 enum class Outcome { matched, drift, uncertain };  // Stronger last.
 std::string_view to_word(Outcome outcome);

@@ -25,16 +25,16 @@ std::string_view to_word(CostKind kind);
 
 // One UTC day of an account. Every amount is in the reporting currency and never negative.
 struct DayBucket {
-    Timestamp day;   // 00:00 UTC.
-    Decimal gains;   // Gross, of fills that realised a gain.
-    Decimal losses;  // Gross, of fills that realised a loss.
-    Decimal fees;
-    Decimal model;
-    Decimal infra;
-    Decimal data;
-    Decimal ops;
-    Decimal accrual;  // Credited to the operating reserve.
-    Decimal volume;   // Σ price × qty.
+    Timestamp day;        // 00:00 UTC.
+    Decimal gains = {};   // Gross, of fills that realised a gain.
+    Decimal losses = {};  // Gross, of fills that realised a loss.
+    Decimal fees = {};    // May be negative on a day of rebates.
+    Decimal model = {};
+    Decimal infra = {};
+    Decimal data = {};
+    Decimal ops = {};
+    Decimal accrual = {};  // Credited to the operating reserve.
+    Decimal volume = {};   // Σ price × qty.
     std::int64_t fills = 0;
     friend bool operator==(const DayBucket&, const DayBucket&) = default;
 };
@@ -43,7 +43,7 @@ struct DayBucket {
 struct WindowTotals {
     Decimal gains;
     Decimal losses;
-    Decimal fees;
+    Decimal fees;  // May be negative on a day of rebates.
     Decimal model;
     Decimal infra;
     Decimal data;

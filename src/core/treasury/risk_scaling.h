@@ -32,6 +32,7 @@ struct TierState {
     std::int64_t better_ticks = 0;
     std::optional<Timestamp> daily_stop_day;  // 00:00 UTC of the day that hit its loss limit.
     std::optional<Timestamp> drawdown_latched_at;
+    std::vector<std::string> stops;  // Codes of the stops that held at the last step.
     friend bool operator==(const TierState&, const TierState&) = default;
 };
 Json encode(const TierState& state);

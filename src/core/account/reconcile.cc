@@ -1,0 +1,432 @@
+// Reconciliation in five passes: trades, orders, single answers, what is still open, balances. Each
+// pass works on the next state, so balances are compared after every trade we know of is booked.
+#include "core/account/reconcile.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "core/account/postings.h"
+#include "core/account/verification.h"
+#include "core/treasury/exact.h"
+
+namespace interlock {
+namespace {
+
+// Ids have one form (S10); an order of that form which we do not know is ours gone astray.
+bool looks_like_ours(const OrderClientId& id) {
+    constexpr std::size_t kLength = 32;
+    const std::string& text = id.text();
+    return text.size() == kLength && text[0] == 'h' &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7');
+           });
+}
+
+// S11: what two balances may differ by, as a share.
+constexpr Decimal kBalanceShare = Decimal::from_units(100'000'000'000'000);
+// The smallest amount venues count a quote asset in.
+constexpr Decimal kQuoteStep = Decimal::from_units(10'000'000'000);
+
+class Reconciler {
+public:
+    explicit Reconciler(ReconcileInput&& input) : in_(std::move(input)) {
+        out_.account = std::move(in_.account);
+        out_.books = std::move(in_.books);
+        for (const OrderRecord& order : in_.settled) {
+            orders_[order.id()] = order;
+        }
+        for (const SymbolBook& book : out_.books) {
+            for (const OrderRecord& order : book.open) {
+                orders_[order.id()] = order;
+            }
+        }
+    }
+
+    Result<Reconciliation> run() {
+        book_trades();
+        take_open_orders();
+        take_answers();
+        TRY(put_back());
+        look_for_gaps();
+        reserve_foreign();
+        if (out_.uncertain.empty() && !in_.report.has_more_fills) {
+            compare_balances();
+        }
+        move_cursor();
+        out_.is_clean = out_.drift.empty() && out_.uncertain.empty() && out_.to_query.empty() &&
+                        !in_.report.has_more_fills;
+        return std::move(out_);
+    }
+
+private:
+    OrderRecord* find_order(const OrderClientId& id) {
+        const auto found = orders_.find(id);
+        return found == orders_.end() ? nullptr : &found->second;
+    }
+
+    void note_drift(std::string word, std::string subject, std::string detail = {}) {
+        if (word == "duplicate_live_order") {
+            out_.duplicate_seen = true;
+        }
+        Finding finding{std::move(word), std::move(subject), std::move(detail)};
+        if (std::find(out_.drift.begin(), out_.drift.end(), finding) == out_.drift.end()) {
+            out_.drift.push_back(std::move(finding));
+        }
+    }
+
+    // By time, so that one report gives one result however it was put together.
+    std::vector<VenueFill> trades_in_order() const {
+        std::vector<VenueFill> trades = in_.report.fills;
+        for (const OrderAnswer& answer : in_.answers) {
+            if (answer.is_reachable) {
+                trades.insert(trades.end(), answer.fills.begin(), answer.fills.end());
+            }
+        }
+        std::stable_sort(trades.begin(), trades.end(), [](const VenueFill& a, const VenueFill& b) {
+            return std::tie(a.at, a.symbol, a.trade_id, a.order_client_id) <
+                   std::tie(b.at, b.symbol, b.trade_id, b.order_client_id);
+        });
+        trades.erase(std::unique(trades.begin(), trades.end()), trades.end());
+        return trades;
+    }
+
+    void book_trades() {
+        for (const VenueFill& fill : trades_in_order()) {
+            OrderRecord* order = find_order(fill.order_client_id);
+            if (order != nullptr) {
+                book_trade(*order, fill);
+            } else if (looks_like_ours(fill.order_client_id)) {
+                note_drift(
+                    "unexpected_order",
+                    fill.order_client_id.text(),
+                    "a trade of an order "
+                    "we never wrote");
+            }
+        }
+    }
+
+    void book_trade(OrderRecord& order, const VenueFill& fill) {
+        if (has_trade(order, fill.trade_id)) {
+            return;
+        }
+        SymbolBook* book = find_book(out_.books, order.symbol());
+        if (book == nullptr) {
+            note_failed(fill, "the account has no book of this market");
+            return;
+        }
+        FillInput input{.fill = fill};
+        if (fill.fee_asset != book->base && fill.fee_asset != book->quote) {
+            find_fee_market(input);
+        }
+        auto applied = apply_fill({.account = out_.account, .book = *book, .order = order}, input);
+        if (!applied) {
+            note_failed(fill, applied.error().message);
+            return;
+        }
+        for (const std::string& word : applied->drift) {
+            note_drift(word, order.id().text());
+        }
+        changed_.insert(order.id());
+        out_.fills.push_back(fill);
+    }
+
+    void note_failed(const VenueFill& fill, const std::string& why) {
+        has_failed_trade_ = true;
+        note_drift(
+            "position_mismatch",
+            std::string(fill.symbol.text()),
+            "trade " + std::to_string(fill.trade_id) + " cannot be booked: " + why);
+    }
+
+    void find_fee_market(FillInput& input) {
+        for (const MarketFacts& facts : in_.market.markets) {
+            if (facts.rules.base == input.fill.fee_asset &&
+                facts.rules.quote == out_.account.quote) {
+                input.fee_price = mid_of(facts);
+                input.fee_book = find_book(out_.books, facts.symbol);
+            }
+        }
+    }
+
+    void step(OrderRecord& order, const OrderEvent& event) {
+        OrderStep next = step_order(std::move(order), event, in_.now);
+        order = std::move(next.order);
+        for (const std::string& word : next.drift) {
+            note_drift(word, order.id().text());
+        }
+        if (next.changed) {
+            changed_.insert(order.id());
+        }
+    }
+
+    void take_shown(OrderRecord& order, const VenueOrder& seen) {
+        // An end that was judged when it happened is not judged again.
+        if (!is_settled(order) || is_live(seen.state)) {
+            for (const std::string& word : compare_order(order, seen)) {
+                note_drift(word, order.id().text());
+            }
+        }
+        step(order, OrderReported{seen});
+    }
+
+    void take_open_orders() {
+        for (const VenueOrder& seen : in_.report.open_orders) {
+            OrderRecord* order = find_order(seen.order_client_id);
+            if (order == nullptr) {
+                out_.foreign_orders.push_back(seen);
+                if (looks_like_ours(seen.order_client_id)) {
+                    note_drift("unexpected_order", seen.order_client_id.text());
+                }
+                continue;
+            }
+            if (!shown_open_.insert(order->id()).second) {
+                note_drift("duplicate_live_order", order->id().text());
+                continue;
+            }
+            take_shown(*order, seen);
+        }
+    }
+
+    void take_answers() {
+        for (const OrderAnswer& answer : in_.answers) {
+            OrderRecord* order = find_order(answer.order_client_id);
+            if (order == nullptr || !answer.is_reachable) {
+                continue;
+            }
+            answered_.insert(order->id());
+            if (answer.order) {
+                take_shown(*order, *answer.order);
+            } else if (!shown_open_.contains(order->id())) {
+                take_absence(*order, answer);
+            }
+        }
+    }
+
+    void take_absence(OrderRecord& order, const OrderAnswer& answer) {
+        if (!is_live(order.state)) {
+            return;
+        }
+        step(order, OrderAbsent{});
+        const ArrivalFacts facts{
+            .now = in_.now,
+            .in_open_orders = false,
+            .has_trades = has_unbooked(order, answer) || in_.report.has_more_fills};
+        if (!is_uncertain(order)) {
+            note_drift("missing_at_exchange", order.id().text());
+        }
+        if (has_never_arrived(order, facts)) {
+            step(order, OrderNeverArrived{});
+            out_.never_arrived.push_back(order.id());
+        } else if (has_vanished(order, facts)) {
+            step(order, OrderVanished{});
+        }
+    }
+
+    bool has_unbooked(const OrderRecord& order, const OrderAnswer& answer) const {
+        const auto is_unbooked = [&](const VenueFill& fill) {
+            return fill.order_client_id == order.id() && !has_trade(order, fill.trade_id);
+        };
+        return std::any_of(answer.fills.begin(), answer.fills.end(), is_unbooked) ||
+               std::any_of(in_.report.fills.begin(), in_.report.fills.end(), is_unbooked);
+    }
+
+    Result<void> put_back() {
+        for (const OrderClientId& id : changed_) {
+            OrderRecord& order = orders_[id];
+            if (SymbolBook* book = find_book(out_.books, order.symbol())) {
+                TRY(release_order(out_.account, *book, order));
+            }
+            out_.orders.push_back(order);
+        }
+        return {};
+    }
+
+    void look_for_gaps() {
+        for (const SymbolBook& book : out_.books) {
+            for (const OrderRecord& order : book.open) {
+                const std::string why = gap_of(order);
+                if (!why.empty()) {
+                    out_.uncertain.push_back({why, order.id().text(), {}});
+                    out_.to_query.push_back(order.id());
+                }
+            }
+        }
+        std::sort(out_.to_query.begin(), out_.to_query.end());
+    }
+
+    std::string gap_of(const OrderRecord& order) const {
+        if (order.reported_qty > order.filled_qty) {
+            return "fills_missing";
+        }
+        if (is_uncertain(order)) {
+            return answered_.contains(order.id()) ? "not_found_yet" : "outcome_unknown";
+        }
+        if (!shown_open_.contains(order.id()) && !answered_.contains(order.id())) {
+            return "not_in_open_orders";
+        }
+        return {};
+    }
+
+    void reserve_foreign() {
+        std::map<Asset, Exact> locked;
+        for (const VenueOrder& order : out_.foreign_orders) {
+            const MarketFacts* market = in_.market.find(order.symbol);
+            if (market == nullptr) {
+                continue;  // Nothing of ours is traded there.
+            }
+            const Exact left = Exact(order.qty) - order.filled_qty;
+            if (order.side == Side::sell) {
+                locked[market->rules.base] += left;
+            } else {
+                locked[market->rules.quote] += left.times_up(order.limit_price.value_or(Decimal()));
+            }
+        }
+        std::map<Asset, Decimal> amounts;
+        for (const auto& [asset, sum] : locked) {
+            if (amounts.size() < kAssetsMax) {
+                amounts[asset] = sum.result().value_or(Decimal());
+            }
+        }
+        if (amounts != out_.account.foreign_locked) {
+            out_.account.foreign_locked = std::move(amounts);
+            out_.account.version += 1;
+        }
+    }
+
+    ExternalFlow* pending(const Asset& asset) {
+        auto& flows = out_.account.external_flows;
+        const auto found = std::find_if(
+            flows.begin(), flows.end(), [&](const ExternalFlow& f) { return f.asset == asset; });
+        return found == flows.end() ? nullptr : &*found;
+    }
+
+    Decimal tolerance(const Asset& asset, Decimal ours, Decimal venue) const {
+        Decimal step = asset == out_.account.quote ? kQuoteStep : Decimal();
+        for (const MarketFacts& facts : in_.market.markets) {
+            if (facts.rules.base == asset) {
+                step = std::max(step, facts.rules.step_size);
+            }
+        }
+        const auto share = multiply_round_down(std::max(ours, venue), kBalanceShare);
+        return std::max(step, share.value_or(Decimal()));
+    }
+
+    void compare_balances() {
+        std::map<Asset, Exact> venue;
+        for (const auto& [asset, amount] : out_.account.money.holdings) {
+            venue[asset] = Exact();
+        }
+        for (const VenueBalance& balance : in_.report.balances) {
+            venue[balance.asset] += balance.free;
+            venue[balance.asset] += balance.locked;
+        }
+        for (const auto& [asset, sum] : venue) {
+            compare_balance(asset, sum);
+        }
+    }
+
+    void compare_balance(const Asset& asset, Exact venue_sum) {
+        const ExternalFlow* flow = pending(asset);
+        const auto venue = venue_sum.result();
+        const auto ours =
+            (Exact(held(out_.account.money, asset)) + (flow == nullptr ? Decimal() : flow->amount))
+                .result();
+        if (!venue || !ours) {
+            note_drift("balance_mismatch", std::string(asset.text()), "a sum overflowed");
+            return;
+        }
+        const auto gap = subtract(std::max(*venue, *ours), std::min(*venue, *ours));
+        if (gap && *gap <= tolerance(asset, *ours, *venue)) {
+            return;
+        }
+        out_.balance_mismatches.push_back({asset, *ours, *venue});
+        if (out_.account.key.mode == TradeMode::live) {
+            note_flow(asset, Exact(*venue) - held(out_.account.money, asset));
+            return;
+        }
+        const auto& books = out_.books;
+        const auto book = std::find_if(
+            books.begin(), books.end(), [&](const SymbolBook& b) { return b.base == asset; });
+        const std::string detail = "ours " + to_text(*ours) + ", venue " + to_text(*venue);
+        if (book != books.end()) {
+            note_drift("position_mismatch", std::string(book->symbol.text()), detail);
+        } else {
+            note_drift("balance_mismatch", std::string(asset.text()), detail);
+        }
+    }
+
+    // The whole of what the venue holds beyond our books, as one flow per asset.
+    void note_flow(const Asset& asset, Exact difference) {
+        const auto amount = difference.result();
+        auto& flows = out_.account.external_flows;
+        ExternalFlow* flow = pending(asset);
+        if (!amount || (flow == nullptr && flows.size() >= kExternalFlowsMax)) {
+            note_drift("balance_mismatch", std::string(asset.text()), "too many external flows");
+            return;
+        }
+        if (flow == nullptr) {
+            flows.push_back({asset, {}, in_.now, in_.now});
+            flow = &flows.back();
+        }
+        flow->amount = *amount;
+        flow->last_seen_at = in_.now;
+        out_.external_flows.push_back(*flow);
+        std::erase_if(flows, [](const ExternalFlow& f) { return f.amount.is_zero(); });
+        out_.account.version += 1;
+    }
+
+    void move_cursor() {
+        // A trade that could not be booked must be told again.
+        if (!has_failed_trade_ && in_.report.fills_cursor > out_.account.fills_cursor) {
+            out_.account.fills_cursor = in_.report.fills_cursor;
+            out_.account.version += 1;
+        }
+    }
+
+    ReconcileInput in_;
+    Reconciliation out_;
+    std::map<OrderClientId, OrderRecord> orders_;  // Every order of ours that is spoken of.
+    std::set<OrderClientId> changed_;
+    std::set<OrderClientId> shown_open_;
+    std::set<OrderClientId> answered_;
+    bool has_failed_trade_ = false;
+};
+
+}  // namespace
+
+std::string to_text(const Finding& finding) {
+    return finding.word + ":" + finding.subject;
+}
+
+Result<Reconciliation> reconcile(ReconcileInput input) {
+    return Reconciler(std::move(input)).run();
+}
+
+std::vector<OrderRecord> mark_interrupted(std::vector<SymbolBook>& books, Timestamp at) {
+    std::vector<OrderRecord> interrupted;
+    for (SymbolBook& book : books) {
+        for (OrderRecord& order : book.open) {
+            if (order.state == OrderState::submitting) {
+                order = step_order(std::move(order), OrderOutcomeUnknown{}, at).order;
+                interrupted.push_back(order);
+            }
+        }
+    }
+    return interrupted;
+}
+
+std::vector<std::string> startup_problems(
+    const Account& account, const std::vector<SymbolBook>& books) {
+    std::vector<std::string> problems = check_conservation(account, books);
+    for (const SymbolBook& book : books) {
+        for (const OrderRecord& order : book.open) {
+            if (order.state == OrderState::submitting) {
+                problems.push_back("order " + order.id().text() + " is still submitting");
+            }
+        }
+    }
+    return problems;
+}
+
+}  // namespace interlock
