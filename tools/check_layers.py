@@ -29,6 +29,7 @@ MAY_USE = {
     "adapters/sqlite": ["ports"],
     "adapters/system": ["ports"],
     "adapters/sink": ["ports", "net"],
+    "adapters/paper": ["ports"],
 }
 MUST_EXIST = ("base", "contracts", "core", "net", "services", "api")
 
