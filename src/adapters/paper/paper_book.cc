@@ -160,7 +160,8 @@ void PaperBook::quote_levels(const Order& order, const MarketView& view) {
         if (!in_reach || wanted.count <= 0) {
             return;
         }
-        const Lots free = std::min(kLotsMax, level.quantity - taken_at(order.side, level.price));
+        const Lots free =
+            std::min(kBookLotsMax, level.quantity - taken_at(order.side, level.price));
         if (free.count <= 0) {
             continue;
         }
@@ -269,7 +270,7 @@ Lots PaperBook::hit(BookSide side, const MarketLevel& volume, std::vector<PaperB
     if (!best || is_better(side, volume.price, best->price)) {
         return {};
     }
-    const Lots offered = std::min(volume.quantity, kLotsMax);
+    const Lots offered = std::min(volume.quantity, kBookLotsMax);
     Lots left = offered;
     if (is_better(side, best->price, volume.price)) {
         // The market went through these prices, so nothing stands ahead of us there any more.

@@ -27,8 +27,8 @@ struct Lots {
 
 // Outside of these an order is refused. The sum over a full book (kBookOrdersMax in
 // matching_engine.h) fits into 63 bits.
-inline constexpr Ticks kTicksMax{std::int64_t{1} << 60};
-inline constexpr Lots kLotsMax{std::int64_t{1} << 42};
+inline constexpr Ticks kBookTicksMax{std::int64_t{1} << 60};
+inline constexpr Lots kBookLotsMax{std::int64_t{1} << 42};
 
 // Chosen by the caller and unique among resting orders. An id may come back once its order is gone;
 // whoever needs ids that are unique for ever keeps that promise above the engine.
@@ -71,8 +71,8 @@ struct BookAmend {
 };
 
 enum class BookRefusal : std::uint8_t {
-    bad_price,        // Not within 1 to kTicksMax.
-    bad_quantity,     // Not within 1 to kLotsMax.
+    bad_price,        // Not within 1 to kBookTicksMax.
+    bad_quantity,     // Not within 1 to kBookLotsMax.
     bad_combination,  // limit_maker that may not rest.
     duplicate_id,     // An order with this id rests.
     unknown_order,    // Cancel or amend of an order that does not rest.

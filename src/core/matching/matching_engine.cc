@@ -13,10 +13,10 @@ MatchingEngine::MatchingEngine(const MatchingLimits& limits, std::pmr::memory_re
 std::optional<BookRefusal> MatchingEngine::slow_refusal_of(
     const BookOrder& order, const OrderIndex::Place& place) const {
     const bool is_market = order.kind == BookOrderKind::market;
-    if (!is_market && (order.price.count <= 0 || order.price > kTicksMax)) {
+    if (!is_market && (order.price.count <= 0 || order.price > kBookTicksMax)) {
         return BookRefusal::bad_price;
     }
-    if (order.quantity.count <= 0 || order.quantity > kLotsMax) {
+    if (order.quantity.count <= 0 || order.quantity > kBookLotsMax) {
         return BookRefusal::bad_quantity;
     }
     const bool is_maker = order.kind == BookOrderKind::limit_maker;
@@ -48,10 +48,10 @@ std::optional<BookRefusal> MatchingEngine::refusal_of(
     if (place.handle == 0) {
         return BookRefusal::unknown_order;
     }
-    if (change.price.count <= 0 || change.price > kTicksMax) {
+    if (change.price.count <= 0 || change.price > kBookTicksMax) {
         return BookRefusal::bad_price;
     }
-    if (change.quantity.count <= 0 || change.quantity > kLotsMax) {
+    if (change.quantity.count <= 0 || change.quantity > kBookLotsMax) {
         return BookRefusal::bad_quantity;
     }
     // The last order of its price leaves a level for the new price.

@@ -28,7 +28,7 @@
 
 namespace interlock {
 
-// With kLotsMax this keeps every sum of quantities within 63 bits.
+// With kBookLotsMax this keeps every sum of quantities within 63 bits.
 inline constexpr std::size_t kBookOrdersMax = std::size_t{1} << 20;
 
 struct MatchingLimits {
@@ -148,7 +148,7 @@ private:
         if (order.kind != BookOrderKind::market) [[likely]] {
             return order.price;
         }
-        return order.side == BookSide::buy ? kTicksMax : Ticks{0};
+        return order.side == BookSide::buy ? kBookTicksMax : Ticks{0};
     }
     static bool may_rest(const BookOrder& order) {
         return order.kind != BookOrderKind::market && order.time_in_force == BookTimeInForce::gtc;
@@ -184,8 +184,8 @@ private:
 
     std::optional<BookRefusal> refusal_of(
         const BookOrder& order, const OrderIndex::Place& place) const {
-        const bool sound = order.quantity.count > 0 && order.quantity <= kLotsMax &&
-                           order.price.count > 0 && order.price <= kTicksMax &&
+        const bool sound = order.quantity.count > 0 && order.quantity <= kBookLotsMax &&
+                           order.price.count > 0 && order.price <= kBookTicksMax &&
                            order.kind == BookOrderKind::limit && place.handle == 0 &&
                            !orders_.is_full() && !levels_.is_full();
         return sound ? std::nullopt : slow_refusal_of(order, place);

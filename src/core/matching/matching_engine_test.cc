@@ -230,7 +230,7 @@ TEST_F(MatchingEngineTest, FokDoesNotCountItsOwnersOrders) {
 
 TEST_F(MatchingEngineTest, MarketTakesAtAnyPriceAndNeverRests) {
     submit(sell(1, 100, 1));
-    submit(sell(2, kTicksMax.count, 1));
+    submit(sell(2, kBookTicksMax.count, 1));
     const auto events = submit(as(buy(3, 0, 5), BookOrderKind::market));
     EXPECT_EQ(pick<BookTrade>(events).size(), 2u);
     ASSERT_EQ(pick<BookCancelled>(events).size(), 1u);
@@ -305,10 +305,10 @@ TEST_F(MatchingEngineTest, AnAmendIsHeldToSelfTradePreventionToo) {
 TEST_F(MatchingEngineTest, RefusesWhatNoBookCanHold) {
     expect_refused(buy(1, 0, 1), BookRefusal::bad_price);
     expect_refused(buy(1, -5, 1), BookRefusal::bad_price);
-    expect_refused(buy(1, kTicksMax.count + 1, 1), BookRefusal::bad_price);
+    expect_refused(buy(1, kBookTicksMax.count + 1, 1), BookRefusal::bad_price);
     expect_refused(buy(1, 100, 0), BookRefusal::bad_quantity);
     expect_refused(buy(1, 100, -1), BookRefusal::bad_quantity);
-    expect_refused(buy(1, 100, kLotsMax.count + 1), BookRefusal::bad_quantity);
+    expect_refused(buy(1, 100, kBookLotsMax.count + 1), BookRefusal::bad_quantity);
     const BookOrder maker = as(buy(1, 100, 1), BookOrderKind::limit_maker);
     expect_refused(as(maker, BookTimeInForce::ioc), BookRefusal::bad_combination);
     EXPECT_EQ(engine.resting_orders(), 0u);

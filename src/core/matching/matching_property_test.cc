@@ -27,8 +27,12 @@ rc::Gen<Ticks> any_price() {
         {4, rc::gen::map(rc::gen::inRange<std::int64_t>(1, 400), [](auto n) { return Ticks{n}; })},
         {2,
          rc::gen::element(
-             Ticks{1}, Ticks{1'000'000}, Ticks{1'000'064}, kTicksMax, Ticks{kTicksMax.count - 1})},
-        {1, rc::gen::element(Ticks{0}, Ticks{-1}, Ticks{kTicksMax.count + 1})},
+             Ticks{1},
+             Ticks{1'000'000},
+             Ticks{1'000'064},
+             kBookTicksMax,
+             Ticks{kBookTicksMax.count - 1})},
+        {1, rc::gen::element(Ticks{0}, Ticks{-1}, Ticks{kBookTicksMax.count + 1})},
     });
 }
 

@@ -120,10 +120,10 @@ private:
     std::optional<BookRefusal> refusal_of(const BookOrder& order) {
         const bool is_maker = order.kind == BookOrderKind::limit_maker;
         const bool is_market = order.kind == BookOrderKind::market;
-        if (!is_market && (order.price < Ticks{1} || order.price > kTicksMax)) {
+        if (!is_market && (order.price < Ticks{1} || order.price > kBookTicksMax)) {
             return BookRefusal::bad_price;
         }
-        if (order.quantity < Lots{1} || order.quantity > kLotsMax) {
+        if (order.quantity < Lots{1} || order.quantity > kBookLotsMax) {
             return BookRefusal::bad_quantity;
         }
         if (is_maker && order.time_in_force != BookTimeInForce::gtc) {
@@ -150,10 +150,10 @@ private:
         if (at == resting_.end()) {
             return BookRefusal::unknown_order;
         }
-        if (change.price < Ticks{1} || change.price > kTicksMax) {
+        if (change.price < Ticks{1} || change.price > kBookTicksMax) {
             return BookRefusal::bad_price;
         }
-        if (change.quantity < Lots{1} || change.quantity > kLotsMax) {
+        if (change.quantity < Lots{1} || change.quantity > kBookLotsMax) {
             return BookRefusal::bad_quantity;
         }
         const auto same_price = std::count_if(

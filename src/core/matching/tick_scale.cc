@@ -61,22 +61,23 @@ Result<TickScale> TickScale::make(Decimal tick_size, Decimal lot_step) {
 }
 
 Result<Ticks> TickScale::to_ticks(Decimal price) const {
-    TRY_ASSIGN(const std::int64_t count, to_count(price, {tick_size_, kTicksMax.count, "price"}));
+    TRY_ASSIGN(
+        const std::int64_t count, to_count(price, {tick_size_, kBookTicksMax.count, "price"}));
     return Ticks{count};
 }
 
 Result<Lots> TickScale::to_lots(Decimal quantity) const {
     TRY_ASSIGN(
-        const std::int64_t count, to_count(quantity, {lot_step_, kLotsMax.count, "quantity"}));
+        const std::int64_t count, to_count(quantity, {lot_step_, kBookLotsMax.count, "quantity"}));
     return Lots{count};
 }
 
 Result<Decimal> TickScale::to_price(Ticks ticks) const {
-    return to_value(ticks.count, {tick_size_, kTicksMax.count, "price"});
+    return to_value(ticks.count, {tick_size_, kBookTicksMax.count, "price"});
 }
 
 Result<Decimal> TickScale::to_quantity(Lots lots) const {
-    return to_value(lots.count, {lot_step_, kLotsMax.count, "quantity"});
+    return to_value(lots.count, {lot_step_, kBookLotsMax.count, "quantity"});
 }
 
 }  // namespace interlock

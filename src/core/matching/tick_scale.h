@@ -16,7 +16,8 @@ public:
     Decimal tick_size() const { return tick_size_; }
     Decimal lot_step() const { return lot_step_; }
 
-    // Fail with out_of_range for what is not positive, no multiple, or beyond kTicksMax, kLotsMax.
+    // Fail with out_of_range for what is not positive, no multiple, or beyond kBookTicksMax,
+    // kBookLotsMax.
     Result<Ticks> to_ticks(Decimal price) const;
     Result<Lots> to_lots(Decimal quantity) const;
 

@@ -48,13 +48,13 @@ TEST(TickScale, RefusesStepsThatAreNotPositive) {
 
 TEST(TickScale, RefusesAPriceThatNoDecimalHolds) {
     const TickScale coarse = scale("100000000000000000000", "1");
-    EXPECT_TRUE(coarse.to_price(kTicksMax).error() == errors::out_of_range);
+    EXPECT_TRUE(coarse.to_price(kBookTicksMax).error() == errors::out_of_range);
 }
 
 TEST(TickScale, GoesThereAndBack) {
     EXPECT_TRUE(rc::check([] {
         const auto step = *rc::gen::inRange<std::int64_t>(1, 1'000'000'000'000);
-        const auto count = *rc::gen::inRange<std::int64_t>(1, kLotsMax.count);
+        const auto count = *rc::gen::inRange<std::int64_t>(1, kBookLotsMax.count);
         const Decimal unit = Decimal::from_units(step);
         const TickScale any = TickScale::make(unit, unit).value();
         RC_ASSERT(any.to_ticks(any.to_price({count}).value()).value() == Ticks{count});
