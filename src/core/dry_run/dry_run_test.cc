@@ -1,0 +1,278 @@
+#include "core/dry_run/dry_run.h"
+
+#include <gtest/gtest.h>
+
+#include "contracts/loop/test_facts.h"
+#include "core/gates/sample_world.h"
+
+namespace interlock {
+namespace {
+
+DryRunInput input_of(const SampleWorld& world) {
+    return {
+        .state = world.state,
+        .market = world.market,
+        .plan = world.plan,
+        .slippage_bps = {},
+        .fee_bps = {},
+        .conflicts = {},
+    };
+}
+
+Adjustment adjust(const SampleWorld& world) {
+    return adjust_plan(input_of(world), world.input());
+}
+
+TEST(DryRun, ProjectsEveryIntentInOrder) {
+    SampleWorld world = sample_world(3);
+    const DryRunReport report = run_dry_run(input_of(world));
+    EXPECT_TRUE(report.pass);
+    ASSERT_EQ(report.projected.size(), 3u);
+    for (std::int64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(report.projected[static_cast<std::size_t>(i)].symbol, sample_symbol(i));
+    }
+}
+
+TEST(DryRun, TakesNoGiftFromNegativeAssumptions) {
+    const SampleWorld world = sample_world();
+    DryRunInput input = input_of(world);
+    const DryRunReport own = run_dry_run(input);
+    input.slippage_bps = Decimal(-100);
+    input.fee_bps = Decimal(-100);
+    EXPECT_EQ(to_text(encode(run_dry_run(input))), to_text(encode(own)));
+}
+
+TEST(DryRun, RefusesAPlanOfTooManyIntents) {
+    SampleWorld world = sample_world();
+    world.plan.intents[0].qty = sample_decimal("0.0002");
+    world.plan.intents.assign(kIntentsMax + 1, world.plan.intents[0]);
+    const DryRunReport report = run_dry_run(input_of(world));
+    EXPECT_FALSE(report.pass);
+    EXPECT_EQ(report.blocking_reasons.back(), "dry_run:too_many_intents:-");
+}
+
+TEST(DryRun, AnswersWhateverTheNumbersAre) {
+    EXPECT_TRUE(rc::check([] {
+        const auto gen = gen_any_decimal();
+        SampleWorld world;
+        world.state = draw_state(2, gen);
+        world.market = draw_markets(2, gen);
+        Intent intent = sample_buy();
+        intent.symbol = test_symbol(0);
+        intent.side = *rc::gen::element(Side::buy, Side::sell);
+        intent.qty = *gen;
+        intent.limit_price = draw_optional(gen);
+        world.plan.intents = {intent, intent};
+        DryRunInput input = input_of(world);
+        input.slippage_bps = *gen;
+        input.fee_bps = *gen;
+        const DryRunReport report = run_dry_run(input);
+        RC_ASSERT(report.pass == report.blocking_reasons.empty());
+        RC_ASSERT(report.projected.size() == world.plan.intents.size());
+        adjust_plan(input, world.input());
+        allowed_envelope(world.state, world.market);
+    }));
+}
+
+TEST(AdjustPlan, TakesTheLargestFactorThatPasses) {
+    SampleWorld world = sample_world();
+    // 2500 is too much for 2000; three quarters of it are not.
+    world.plan.intents[0].qty = sample_decimal("0.05");
+    const Adjustment adjustment = adjust(world);
+    ASSERT_TRUE(adjustment.plan.has_value());
+    EXPECT_EQ(to_text(adjustment.plan->intents[0].qty), "0.0375");
+    EXPECT_EQ(adjustment.rounds, 1);
+}
+
+TEST(AdjustPlan, GoesOnToSmallerFactors) {
+    SampleWorld world = sample_world();
+    world.state.limits.max_notional_per_trade = Decimal(1'000);
+    world.plan.intents[0].qty = sample_decimal("0.06");
+    const Adjustment adjustment = adjust(world);
+    ASSERT_TRUE(adjustment.plan.has_value());
+    EXPECT_EQ(to_text(adjustment.plan->intents[0].qty), "0.015");
+    EXPECT_EQ(adjustment.rounds, 3);
+}
+
+TEST(AdjustPlan, GivesUpAfterThreeRounds) {
+    SampleWorld world = sample_world();
+    world.state.trading_enabled = false;
+    const Adjustment adjustment = adjust(world);
+    EXPECT_FALSE(adjustment.plan.has_value());
+    EXPECT_EQ(adjustment.rounds, kAdjustRoundsMax);
+}
+
+TEST(AdjustPlan, RoundsDownToTheStep) {
+    SampleWorld world = sample_world();
+    world.plan.intents[0].qty = sample_decimal("0.04001");
+    const Adjustment adjustment = adjust(world);
+    ASSERT_TRUE(adjustment.plan.has_value());
+    EXPECT_EQ(to_text(adjustment.plan->intents[0].qty), "0.03");
+}
+
+TEST(AdjustPlan, LeavesReductionsAsTheyAre) {
+    SampleWorld world = sample_world();
+    world.plan.intents[0].qty = sample_decimal("0.05");
+    world.plan.intents.push_back(sample_sell());
+    const Adjustment adjustment = adjust(world);
+    ASSERT_TRUE(adjustment.plan.has_value());
+    EXPECT_EQ(adjustment.plan->intents[1].qty, sample_sell().qty);
+}
+
+// The id is derived from the quantity, so the old one belongs to another order.
+TEST(AdjustPlan, DropsTheOrderIdOfWhatItScaled) {
+    SampleWorld world = sample_world();
+    world.plan.intents[0].qty = sample_decimal("0.05");
+    world.plan.intents[0].order_client_id = OrderClientId::trusted("h1");
+    const Adjustment adjustment = adjust(world);
+    ASSERT_TRUE(adjustment.plan.has_value());
+    EXPECT_TRUE(adjustment.plan->intents[0].order_client_id.empty());
+}
+
+TEST(AdjustPlan, DoesNotTryToCureAConflictBySize) {
+    SampleWorld world = sample_world();
+    DryRunInput input = input_of(world);
+    input.conflicts = {OrderClientId::trusted("h1")};
+    const Adjustment adjustment = adjust_plan(input, world.input());
+    EXPECT_FALSE(adjustment.plan.has_value());
+    EXPECT_EQ(adjustment.rounds, 0);
+}
+
+TEST(AdjustPlan, DoesNotShrinkBelowOneStep) {
+    SampleWorld world = sample_world();
+    world.market.markets[0].rules.step_size = Decimal(1);
+    world.plan.intents[0].qty = Decimal(1);
+    EXPECT_FALSE(adjust(world).plan.has_value());
+}
+
+const Envelope& side_of(const std::vector<Envelope>& envelopes, Side side) {
+    for (const Envelope& envelope : envelopes) {
+        if (envelope.side == side) {
+            return envelope;
+        }
+    }
+    ADD_FAILURE() << "no such side";
+    return envelopes.front();
+}
+
+// The envelope's own order, at a size.
+bool passes(const SampleWorld& world, const Envelope& envelope, Decimal qty) {
+    SampleWorld probe = world;
+    Intent intent = sample_buy();
+    intent.symbol = envelope.symbol;
+    intent.side = envelope.side;
+    intent.order_type = OrderType::market;
+    intent.limit_price.reset();
+    intent.time_in_force = TimeInForce::ioc;
+    intent.qty = qty;
+    probe.plan.intents = {intent};
+    return run_gates(probe.input()).pass;
+}
+
+TEST(Envelope, IsWhatPassesAndOneStepMoreIsNot) {
+    EXPECT_TRUE(rc::check([] {
+        SampleWorld world = sample_world(2);
+        StateFacts& state = world.state;
+        state.equity = *gen_amount(20'000);
+        state.cash_free = *gen_amount(20'000);
+        state.realized_today = *negate(*gen_amount(510));
+        state.ops_reserve = *gen_amount(40);
+        state.rolling_surplus_30d = *negate(*gen_amount(510));
+        state.risk_mode = static_cast<RiskMode>(*rc::gen::inRange(0, 3));
+        state.limits.max_order_qty = *gen_amount(1);
+        for (SymbolFacts& symbol : state.symbols) {
+            symbol.position = *floor_to_step(*gen_amount(1), sample_decimal("0.00001"));
+            symbol.avg_price = *gen_amount(100'000);
+            symbol.open_sell_qty = *gen_amount(1);
+            symbol.open_buy_notional = *gen_amount(5'000);
+        }
+        world.market.markets[0].rules.step_size =
+            *rc::gen::element(Decimal(), sample_decimal("0.00001"), sample_decimal("0.003"));
+        for (const Envelope& envelope : allowed_envelope(state, world.market)) {
+            RC_CLASSIFY(!envelope.max_qty.is_zero(), "open");
+            const MarketRules& rules = world.market.find(envelope.symbol)->rules;
+            if (envelope.max_qty.is_zero()) {
+                RC_ASSERT(!envelope.blocked_by.empty());
+                continue;
+            }
+            RC_ASSERT(envelope.blocked_by.empty());
+            RC_ASSERT(passes(world, envelope, envelope.max_qty));
+            const Decimal more = *add(envelope.max_qty, envelope_step(rules));
+            RC_ASSERT(!passes(world, envelope, more));
+        }
+    }));
+}
+
+TEST(Envelope, OfTheSampleWorldEndsAtTheTradeLimitAndAtWhatIsHeld) {
+    const SampleWorld world = sample_world();
+    const auto envelopes = allowed_envelope(world.state, world.market);
+    ASSERT_EQ(envelopes.size(), 2u);
+    EXPECT_EQ(to_text(side_of(envelopes, Side::buy).max_qty), "0.03989");
+    EXPECT_EQ(to_text(side_of(envelopes, Side::sell).max_qty), "0.02");
+}
+
+TEST(Envelope, ShrinksWithTheSizeFactor) {
+    SampleWorld world = sample_world();
+    world.state.risk_mode = RiskMode::defensive;
+    const auto envelopes = allowed_envelope(world.state, world.market);
+    EXPECT_EQ(to_text(side_of(envelopes, Side::buy).max_qty), "0.00997");
+}
+
+TEST(Envelope, IsClosedUnderTheKillSwitchAndSaysWhy) {
+    SampleWorld world = sample_world();
+    world.state.kill_switch_active = true;
+    for (const Envelope& envelope : allowed_envelope(world.state, world.market)) {
+        EXPECT_TRUE(envelope.max_qty.is_zero());
+        EXPECT_EQ(
+            envelope.blocked_by,
+            std::vector<std::string>{"policy_guardrails:kill_switch_active:-"});
+    }
+}
+
+TEST(Envelope, IsClosedForSellsWhenNothingIsHeld) {
+    SampleWorld world = sample_world();
+    world.state.symbols[0].position = {};
+    const auto envelopes = allowed_envelope(world.state, world.market);
+    EXPECT_TRUE(side_of(envelopes, Side::sell).max_qty.is_zero());
+    EXPECT_EQ(
+        side_of(envelopes, Side::sell).blocked_by,
+        std::vector<std::string>{"exposure_leverage:short:BTCUSDT"});
+}
+
+// Less than the venue's minimum is held: no size passes.
+TEST(Envelope, IsClosedBelowTheVenuesMinimum) {
+    SampleWorld world = sample_world();
+    world.state.symbols[0].position = sample_decimal("0.00005");
+    const auto envelopes = allowed_envelope(world.state, world.market);
+    EXPECT_TRUE(side_of(envelopes, Side::sell).max_qty.is_zero());
+}
+
+TEST(Envelope, IsClosedWithoutAnOutsideStrategy) {
+    SampleWorld world = sample_world();
+    world.state.strategies.clear();
+    for (const Envelope& envelope : allowed_envelope(world.state, world.market)) {
+        EXPECT_TRUE(envelope.max_qty.is_zero());
+    }
+}
+
+TEST(Envelope, EndsSomewhereEvenWithoutLimits) {
+    SampleWorld world = sample_world();
+    StateFacts& state = world.state;
+    const Decimal plenty = sample_decimal("1e19");
+    state.limits.max_notional_per_trade = plenty;
+    state.limits.max_symbol_exposure = plenty;
+    state.limits.max_portfolio_exposure = plenty;
+    state.limits.max_deficit = plenty;
+    state.limits.daily_loss_limit = plenty;
+    state.equity = plenty;
+    state.peak = plenty;
+    state.cash_free = plenty;
+    state.ops_reserve = plenty;
+    MarketRules& rules = world.market.markets[0].rules;
+    rules.qty_max = rules.market_qty_max = rules.notional_max = {};
+    const auto envelopes = allowed_envelope(state, world.market);
+    EXPECT_TRUE(side_of(envelopes, Side::buy).max_qty.is_positive());
+}
+
+}  // namespace
+}  // namespace interlock
