@@ -242,6 +242,15 @@ void PaperBook::restore(const Order& order, const MarketView& view) {
         sink);
     CHECK(sink.traded().count == 0);
     queue_behind(order, view);
+    // What the market of this moment did to the order is recorded already. Quotes that reach it are
+    // spent; those of the next moment will meet it.
+    sync(view);
+    for (const MarketLevel& quote : quotes_against(order.side, view)) {
+        const Lots free = quote.quantity - taken_at(order.side, quote.price);
+        if (reaches(order.side, order.price, quote.price) && free.count > 0) {
+            note_taken(order.side, quote.price, free);
+        }
+    }
 }
 
 void PaperBook::cancel(std::uint32_t order, std::vector<PaperBookEvent>& events) {

@@ -53,7 +53,8 @@ public:
     void cancel(std::uint32_t order, std::vector<PaperBookEvent>& events);
     // Lets the market of a new moment fill what rests.
     void meet(const MarketView& view, std::vector<PaperBookEvent>& events);
-    // Puts an order back that rested before a restart; it stands behind what is quoted now.
+    // Puts an order back that rested before a restart; it stands behind what is quoted now, and the
+    // market meets it from the next moment on.
     void restore(const Order& order, const MarketView& view);
 
     // What a market order of this size would trade now.

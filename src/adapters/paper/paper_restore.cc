@@ -215,9 +215,6 @@ void PaperExchange::settle_restored() {
         }
     }
     restored_.clear();
-    for (std::size_t market = 0; market < markets_.size(); ++market) {
-        meet(market);
-    }
 }
 
 std::vector<const PaperAccount*> PaperExchange::accounts() const {
