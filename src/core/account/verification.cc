@@ -110,7 +110,7 @@ bool has_vanished(const OrderRecord& order, const ArrivalFacts& facts) {
     return is_live(order.state) && !is_uncertain(order) && is_absence_proven(order, facts);
 }
 
-std::string_view to_word(Outcome outcome) {
+std::string_view to_word(VerifyOutcome outcome) {
     return kOutcomes[static_cast<std::size_t>(outcome)];
 }
 
@@ -139,7 +139,7 @@ std::vector<std::string> compare_order(const OrderRecord& order, const VenueOrde
 
 Verification verify_orders(const VerifyInput& input) {
     Verification verification;
-    const auto raise = [&](Outcome& outcome, Outcome to) { outcome = std::max(outcome, to); };
+    const auto raise = [&](VerifyOutcome& outcome, VerifyOutcome to) { outcome = std::max(outcome, to); };
     for (const OrderRecord& order : input.orders) {
         const OrderAnswer* answer = find_answer(input.answers, order.id());
         VerifiedOrder verified{
@@ -148,14 +148,14 @@ Verification verify_orders(const VerifyInput& input) {
             .state = order.state,
             .fill_qty = order.filled_qty,
             .avg_fill_price = average_of(order),
-            .outcome = Outcome::matched,
+            .outcome = VerifyOutcome::matched,
         };
         for (const std::string& word : drift_of(order, answer)) {
-            raise(verified.outcome, Outcome::drift);
+            raise(verified.outcome, VerifyOutcome::drift);
             verification.drift_reasons.push_back(word + ":" + order.id().text());
         }
         if (const std::string why = why_uncertain(order, answer); !why.empty()) {
-            raise(verified.outcome, Outcome::uncertain);
+            raise(verified.outcome, VerifyOutcome::uncertain);
             verification.uncertain_reasons.push_back(why + ":" + order.id().text());
         }
         if (order.request.account.mode == TradeMode::shadow) {
@@ -170,7 +170,7 @@ Verification verify_orders(const VerifyInput& input) {
         if (std::find(known.begin(), known.end(), reason) == known.end()) {
             known.push_back(std::move(reason));
         }
-        raise(verification.overall, Outcome::drift);
+        raise(verification.overall, VerifyOutcome::drift);
     }
     return verification;
 }

@@ -28,8 +28,8 @@ bool has_never_arrived(const OrderRecord& order, const ArrivalFacts& facts);
 // it ended so is drift.
 bool has_vanished(const OrderRecord& order, const ArrivalFacts& facts);
 
-enum class Outcome { matched, drift, uncertain };  // Stronger last.
-std::string_view to_word(Outcome outcome);
+enum class VerifyOutcome { matched, drift, uncertain };  // Stronger last.
+std::string_view to_word(VerifyOutcome outcome);
 
 struct VerifiedOrder {
     OrderClientId order_client_id;
@@ -37,11 +37,11 @@ struct VerifiedOrder {
     OrderState state = OrderState::unknown;
     Decimal fill_qty;
     std::optional<Decimal> avg_fill_price;
-    Outcome outcome = Outcome::uncertain;
+    VerifyOutcome outcome = VerifyOutcome::uncertain;
 };
 
 struct Verification {
-    Outcome overall = Outcome::matched;
+    VerifyOutcome overall = VerifyOutcome::matched;
     std::vector<VerifiedOrder> orders;       // As asked for.
     std::vector<std::string> drift_reasons;  // "word:order_client_id"; "shadow" for shadow orders.
     std::vector<std::string> uncertain_reasons;
