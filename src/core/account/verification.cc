@@ -139,7 +139,9 @@ std::vector<std::string> compare_order(const OrderRecord& order, const VenueOrde
 
 Verification verify_orders(const VerifyInput& input) {
     Verification verification;
-    const auto raise = [&](VerifyOutcome& outcome, VerifyOutcome to) { outcome = std::max(outcome, to); };
+    const auto raise = [&](VerifyOutcome& outcome, VerifyOutcome to) {
+        outcome = std::max(outcome, to);
+    };
     for (const OrderRecord& order : input.orders) {
         const OrderAnswer* answer = find_answer(input.answers, order.id());
         VerifiedOrder verified{
