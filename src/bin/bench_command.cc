@@ -112,6 +112,23 @@ void add_matching(CommandLine& line, CLI::App& bench) {
     });
 }
 
+void add_paper(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "paper", "Orders per second of the whole paper venue in process, without its journal.");
+    const auto options = std::make_shared<PaperBenchOptions>();
+    command->add_option("--seconds", options->seconds, "Length of each round.")
+        ->check(CLI::Range(0.05, 600.0));
+    command->add_option("--rounds", options->rounds, "Repetitions; the median is reported.")
+        ->check(CLI::Range(1, 100));
+    command->add_option("--accounts", options->accounts, "Accounts that send in turn.")
+        ->check(CLI::Range(1, 1000));
+    command->add_option("--open-orders", options->open_orders, "Open orders of each account.")
+        ->check(CLI::Range(1, 190));
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_bench_paper_command(line.global, *options); };
+    });
+}
+
 // The child of `bench turns`; not for people.
 void add_bare_http(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand("bare-http", "");
@@ -192,12 +209,22 @@ ExitCode run_bench_matching_command(
     return ExitCode::ok;
 }
 
+ExitCode run_bench_paper_command(const GlobalOptions& global, const PaperBenchOptions& options) {
+    const auto ran = run_paper_bench(options);
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
+    return ExitCode::ok;
+}
+
 void add_bench_command(CommandLine& line) {
     CLI::App* bench = line.app.add_subcommand("bench", "Measure this machine with and without us.");
     bench->require_subcommand(1);
     add_turns(line, *bench);
     add_start(line, *bench);
     add_matching(line, *bench);
+    add_paper(line, *bench);
     add_bare_http(line, *bench);
 }
 

@@ -1,9 +1,10 @@
-// `interlock bench turns|start|matching`: the numbers of this machine, ours beside the bare ones.
+// `interlock bench turns|start|matching|paper`: the numbers of this machine, ours beside the bare ones.
 #pragma once
 
 #include <string>
 
 #include "bench/matching_bench.h"
+#include "bench/paper_bench.h"
 #include "bench/start_bench.h"
 #include "bench/turns_bench.h"
 #include "bin/command.h"
@@ -16,6 +17,7 @@ ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions 
 // Touches no disk.
 ExitCode run_bench_matching_command(
     const GlobalOptions& global, const MatchingBenchOptions& options);
+ExitCode run_bench_paper_command(const GlobalOptions& global, const PaperBenchOptions& options);
 
 void add_bench_command(CommandLine& line);
 

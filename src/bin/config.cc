@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "bin/data_path.h"
+#include "contracts/loop/risk_limits.h"
 
 namespace interlock {
 namespace {
@@ -133,6 +134,56 @@ std::vector<Key> http_keys() {
     };
 }
 
+// One key for each limit of the table, so that a name nobody knows cannot be set.
+Key limit_key(const LimitSpec& spec) {
+    const std::string name(spec.name);
+    return {
+        "limits." + name,
+        std::string(spec.meaning) +
+            (spec.per_deposit ? " Default: this share of the deposits: " : " Default: ") +
+            std::string(spec.fallback) + ".",
+        [name](const Config& c) {
+            const auto found = c.limits.find(name);
+            return found == c.limits.end() ? std::string() : found->second;
+        },
+        [name](Config& c, const std::string& text) -> std::string {
+            const auto changes = decode_limit_changes(Json::object({{name, text}}));
+            if (!changes) {
+                return "is no value for this limit: " + (changes.error().problems.empty()
+                                                             ? changes.error().message
+                                                             : changes.error().problems[0].problem);
+            }
+            c.limits[name] = text;
+            return {};
+        }};
+}
+
+std::vector<Key> paper_keys() {
+    return {
+        {"paper.deposit",
+         "What a paper account opens with, in USDT.",
+         [](const Config& c) { return to_text(c.paper_deposit); },
+         [](Config& c, const std::string& text) -> std::string {
+             const auto amount = Decimal::parse(text);
+             if (!amount || !amount->is_positive() || *amount > Decimal(1'000'000'000'000)) {
+                 return "must be an amount greater than zero";
+             }
+             c.paper_deposit = *amount;
+             return {};
+         }},
+        {"paper.seed",
+         "Seed of the synthetic market.",
+         [](const Config& c) { return std::to_string(c.paper_seed); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::int64_t>(c.paper_seed, text, 0, 1'000'000'000);
+         }},
+        {"paper.sync",
+         "Whether the paper venue syncs its journal before it answers.",
+         [](const Config& c) { return std::string(c.paper_sync ? "true" : "false"); },
+         [](Config& c, const std::string& text) { return set_bool(c.paper_sync, text); }},
+    };
+}
+
 std::vector<Key> all_keys() {
     std::vector<Key> keys{
         text_key("data", "Folder of database, keys and sockets.", &Config::data_folder),
@@ -157,6 +208,12 @@ std::vector<Key> all_keys() {
         "effects.sink",
         "Unix socket of `interlock sink`; empty: no effects.",
         &Config::effects_sink));
+    for (Key& key : paper_keys()) {
+        keys.push_back(std::move(key));
+    }
+    for (const LimitSpec& spec : limit_specs()) {
+        keys.push_back(limit_key(spec));
+    }
     keys.push_back(
         {"log.level",
          "debug, info, warn or error.",

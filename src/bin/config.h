@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/decimal.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "bin/command.h"
@@ -26,6 +28,10 @@ struct Config {
     std::string http_tls_key;
     bool approvals_two_person = false;
     std::string effects_sink;  // Path of the sink's Unix socket; empty: none.
+    Decimal paper_deposit = Decimal(100'000);
+    std::int64_t paper_seed = 1;
+    bool paper_sync = true;
+    std::map<std::string, std::string> limits;  // By name; what is not here has its default.
     LogConfig log;
 };
 

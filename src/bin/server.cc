@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "adapters/paper/paper_venue.h"
 #include "adapters/sink/no_sink.h"
 #include "adapters/sink/recording_sink.h"
 #include "adapters/sqlite/sqlite_ledger_store.h"
@@ -18,6 +19,7 @@
 #include "api/http/human_operations.h"
 #include "api/http/key_operations.h"
 #include "api/http/kill_operations.h"
+#include "api/http/loop_operations.h"
 #include "api/http/page_operations.h"
 #include "api/http/probe_operations.h"
 #include "api/http/tenant_operations.h"
@@ -27,6 +29,9 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "bin/version.h"
+#include "core/market/synthetic_market.h"
+#include "services/loop/venue_sink.h"
+#include "services/loop/venue_watch.h"
 #include "services/turn_engine.h"
 #include "services/worker_pool.h"
 
@@ -34,6 +39,9 @@ namespace interlock {
 namespace {
 
 constexpr std::chrono::milliseconds kWatchPeriod{50};
+constexpr std::chrono::milliseconds kVenuePeriod{250};
+// Treasury transfers from this share of the deposit on need an approval.
+constexpr Decimal kTransferShare = Decimal::from_units(10'000'000'000'000'000);
 constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 // The engine goes round at least every few milliseconds; a minute of silence is a wedge (S13).
 constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
@@ -50,6 +58,10 @@ struct Server::Body {
     std::optional<FileHeadMirror> mirror;
     std::optional<FileKillFlag> flag;
     std::unique_ptr<EffectSink> sink;
+    std::unique_ptr<PaperVenue> paper;
+    std::unique_ptr<VenueSink> venue_sink;
+    std::unique_ptr<VenueWatch> venue_watch;
+    std::thread venue_thread;
     Metrics metrics;
     std::unique_ptr<Plane> plane;
     std::unique_ptr<TurnEngine> engine;
@@ -65,9 +77,15 @@ struct Server::Body {
     std::vector<ChainReport> chains;
     std::atomic<bool> started{false};
     BoundedQueue<int> watch_bell{1, 1};  // Closed to end the watch.
+    BoundedQueue<int> venue_bell{1, 1};  // Likewise for the venues.
 
     Result<void> open_folder();
-    void build_plane();
+    Result<void> open_venues();
+    std::map<TradeMode, Venue*> venues() const;
+    Result<LoopConfig> loop_config() const;
+    void open_paper_account(const Account& account);
+    void watch_venues();
+    Result<void> build_plane();
     Result<void> load();
     void build_table();
     Result<void> build_faces();
@@ -87,10 +105,69 @@ Result<void> Server::Body::open_folder() {
     } else {
         sink = std::make_unique<RecordingSink>(config.effects_sink);
     }
+    return open_venues();
+}
+
+Result<void> Server::Body::open_venues() {
+    SyntheticOptions market;
+    market.seed = static_cast<std::uint64_t>(config.paper_seed);
+    TRY_ASSIGN(
+        paper,
+        PaperVenue::open(
+            std::make_unique<SyntheticMarket>(market),
+            clock,
+            {.journal_path = folder->file("paper.journal"), .sync = config.paper_sync}));
+    venue_sink = std::make_unique<VenueSink>(
+        VenueSink::Parts{.venues = venues(), .behind = *sink, .clock = clock, .accounts = [this] {
+                             std::vector<VenueAccount> accounts;
+                             for (const LoopService::Watched& watched : plane->loop->watched()) {
+                                 accounts.push_back(watched.account);
+                             }
+                             return accounts;
+                         }});
     return {};
 }
 
-void Server::Body::build_plane() {
+std::map<TradeMode, Venue*> Server::Body::venues() const {
+    return {{TradeMode::paper, paper.get()}};
+}
+
+Result<LoopConfig> Server::Body::loop_config() const {
+    LoopConfig loop;
+    TRY_ASSIGN(loop.quote, Asset::parse("USDT"));
+    loop.paper_deposit = config.paper_deposit;
+    loop.universe = paper->symbols();
+    Json limits = Json::object();
+    for (const auto& [name, value] : config.limits) {
+        limits.set(name, value);
+    }
+    TRY_ASSIGN(loop.limits, decode_limit_changes(limits));
+    TRY_ASSIGN(loop.transfer_threshold, multiply_round_down(config.paper_deposit, kTransferShare));
+    return loop;
+}
+
+void Server::Body::open_paper_account(const Account& account) {
+    if (account.key.mode != TradeMode::paper) {
+        return;
+    }
+    const VenueBalance deposit{account.quote, config.paper_deposit, {}};
+    if (const auto opened = paper->open_account(account.key, {&deposit, 1}); !opened) {
+        log_error("paper_account_failed", {{"message", opened.error().message}});
+    }
+}
+
+void Server::Body::watch_venues() {
+    while (!venue_bell.is_closed()) {
+        venue_bell.pop(1, kVenuePeriod);  // Nobody rings: this is a wait that close() ends.
+        if (const auto moved = paper->advance(clock.now()); !moved) {
+            log_error("paper_market_failed", {{"message", moved.error().message}});
+        }
+        venue_watch->poll();
+    }
+}
+
+Result<void> Server::Body::build_plane() {
+    TRY_ASSIGN(LoopConfig loop, loop_config());
     const SubmitTurn submit = [this](TurnRequest request) {
         // The program's own turns have a lane that a flood of callers cannot fill.
         if (request.principal.kind == PrincipalKind::internal && !request.urgent) {
@@ -106,16 +183,21 @@ void Server::Body::build_plane() {
             .ids = ids,
             .mirror = *mirror,
             .observer = metrics,
-            .sink = *sink,
+            .sink = *venue_sink,
             .flag = *flag,
             .key = folder->ledger_key(),
             .submit = submit,
             .dispatch =
                 [this](std::vector<OutboxItem> effects) { outbox->enqueue(std::move(effects)); },
+            .feed = paper.get(),
+            .on_account = [this](const Account& account) { open_paper_account(account); },
         },
         PlaneConfig{
             .two_person_rule = config.approvals_two_person,
-            .has_sink = !config.effects_sink.empty()});
+            .has_sink = !config.effects_sink.empty(),
+            .loop = std::move(loop)});
+    venue_watch = std::make_unique<VenueWatch>(
+        VenueWatch::Parts{.loop = *plane->loop, .venues = venues(), .clock = clock});
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);
     engine->set_round_duty([this] { plane->ledger.duty(); });
@@ -131,6 +213,7 @@ void Server::Body::build_plane() {
         .clock = clock,
         .ids = ids,
         .operator_token_hash = sha256_hex(folder->operator_token().reveal())});
+    return {};
 }
 
 Result<void> Server::Body::load() {
@@ -172,6 +255,7 @@ void Server::Body::build_table() {
     register_approval_operations(table, plane->approvals);
     register_audit_operations(table, plane->ledger);
     register_probe_operations(table, plane->probes);
+    register_loop_operations(table, *plane->loop);
     register_page_operations(table);
     register_openapi_operation(table, std::string(interlock_version()));
 }
@@ -267,7 +351,7 @@ Result<std::unique_ptr<Server>> Server::open(const Config& config) {
 Result<void> Server::build(const Config& config) {
     body_->config = config;
     TRY(body_->open_folder());
-    body_->build_plane();
+    TRY(body_->build_plane());
     TRY(body_->load());
     return body_->build_faces();
 }
@@ -276,6 +360,7 @@ void Server::start() {
     body_->engine->start();
     body_->outbox->start();
     body_->http->start();
+    body_->venue_thread = std::thread([this] { body_->watch_venues(); });
     watch_ = std::thread([this] { watch(); });
     body_->started = true;
 }
@@ -285,6 +370,10 @@ void Server::stop() {
         return;
     }
     body_->watch_bell.close();
+    body_->venue_bell.close();
+    if (body_->venue_thread.joinable()) {
+        body_->venue_thread.join();
+    }
     if (watch_.joinable()) {
         watch_.join();
     }

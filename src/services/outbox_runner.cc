@@ -24,8 +24,8 @@ EffectOutcome OutboxRunner::refuse(
 }
 
 EffectOutcome OutboxRunner::run_one(const OutboxItem& effect) {
-    // Cancels are what the kill switch is for; everything else needs a permit (S13).
-    const bool cancels = effect.kind == kCancelAllKind;
+    // Cancels are what the kill switch is for; what could trade needs a permit (S13).
+    const bool cancels = adds_no_exposure(effect.kind);
     std::optional<KillLatch::SendPermit> permit;
     if (!cancels) {
         permit.emplace(parts_.latch.try_send(effect.tenant_id));

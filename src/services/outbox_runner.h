@@ -28,6 +28,13 @@ inline constexpr ErrorKind effect_expired{
 }  // namespace errors
 
 inline constexpr std::string_view kCancelAllKind = "cancel_all";
+inline constexpr std::string_view kCancelKind = "cancel";
+inline constexpr std::string_view kReportKind = "venue_report";
+
+// Cancels and questions add no exposure: they pass the kill switch and never grow too old (S13).
+inline bool adds_no_exposure(std::string_view kind) {
+    return kind == kCancelAllKind || kind == kCancelKind || kind == kReportKind;
+}
 
 class OutboxRunner {
 public:

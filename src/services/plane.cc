@@ -23,6 +23,16 @@ Plane::Plane(Parts parts, PlaneConfig config)
            parts.ids}),
       probes({runner, parts.submit, latch, config.has_sink}),
       parts_(parts) {
+    if (parts.feed != nullptr) {
+        loop = std::make_unique<LoopService>(LoopService::Parts{
+            .runner = runner,
+            .submit = parts.submit,
+            .latch = latch,
+            .kill = kill,
+            .feed = *parts.feed,
+            .config = config.loop,
+            .on_account = parts.on_account});
+    }
     runner.set_effect_dispatch(parts.dispatch);
     // A ledger that cannot be written stops trading: latch first, then the file, because the record
     // itself is what just failed (S13).
@@ -65,6 +75,9 @@ Result<Plane::Recovery> Plane::open() {
                  .error_message = "The server went down before the outcome was known."}));
         }
         recovery.unsettled.push_back(std::move(item));
+    }
+    if (loop) {
+        TRY(loop->open());
     }
     return recovery;
 }

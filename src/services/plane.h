@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "services/kill_latch.h"
 #include "services/kill_switch_service.h"
 #include "services/ledger_service.h"
+#include "services/loop/loop_service.h"
 #include "services/outbox_runner.h"
 #include "services/principal_directory.h"
 #include "services/probe_service.h"
@@ -22,6 +24,7 @@ namespace interlock {
 struct PlaneConfig {
     bool two_person_rule = false;
     bool has_sink = false;
+    LoopConfig loop = {};
 };
 
 class Plane {
@@ -40,6 +43,10 @@ public:
         SubmitTurn submit;
         // Brings committed effects to the outbox.
         std::function<void(std::vector<OutboxItem>)> dispatch;
+        // Where prices come from; null: this plane does not trade.
+        const MarketFeed* feed = nullptr;
+        // An account exists: open it at its venue. Idempotent; on the engine thread.
+        LoopService::OnAccount on_account = nullptr;
     };
     Plane(Parts parts, PlaneConfig config);
 
@@ -60,6 +67,7 @@ public:
     ApprovalService approvals;
     KillSwitchService kill;
     ProbeService probes;
+    std::unique_ptr<LoopService> loop;  // Null without a feed.
 
 private:
     Parts parts_;

@@ -287,7 +287,7 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
     }
     decision.stage = DecisionStage::executing;
     decision.executed_at = turn.now();
-    save_account(turn, std::move(reserved.account));
+    put_account(turn, std::move(reserved.account));
     save_books(turn, decision.account, std::move(reserved.books));
     return {};
 }
@@ -343,7 +343,7 @@ Result<void> LoopService::write_cancel(
         SymbolBook& mine = *find_book(books.books, book->symbol);
         OrderRecord order = step_order(*mine.find(id), CancelRequested{}, turn.now()).order;
         turn.effect({
-            .kind = std::string(kCancelEffect),
+            .kind = std::string(kCancelKind),
             .json = cancel_effect(decision, order),
             .delivery = Delivery::repeatable,
             .life = Duration::of_days(365),

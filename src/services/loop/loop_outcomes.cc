@@ -148,7 +148,7 @@ Result<void> LoopService::on_order(Turn& turn, const EffectOutcome& outcome) {
         TRY(release_order(next.account, *book, order));
     }
     save_order(turn, order);
-    save_account(turn, std::move(next.account));
+    put_account(turn, std::move(next.account));
     save_books(turn, request.account, std::move(next.books));
     TRY(note_submit(turn, order, outcome));
     if (outcome.fate == EffectFate::unknown) {
@@ -266,7 +266,7 @@ Result<void> LoopService::on_cancel(Turn& turn, const EffectOutcome& outcome) {
                 TRY(release_order(next.account, *book, step.order));
             }
             save_order(turn, step.order);
-            save_account(turn, std::move(next.account));
+            put_account(turn, std::move(next.account));
             save_books(turn, effect.account, std::move(next.books));
         }
     }
@@ -302,11 +302,11 @@ Result<void> LoopService::on_cancel_all(Turn& turn, const EffectOutcome& outcome
     if (outcome.fate == EffectFate::unknown) {
         return {};  // It is sent again until it is known.
     }
-    for (const VenueAccount& account : accounts()) {
+    for (const Watched& one : watched()) {
         const bool concerned = outcome.effect.tenant_id == system_tenant() ||
-                               outcome.effect.tenant_id == account.tenant_id;
+                               outcome.effect.tenant_id == one.account.tenant_id;
         if (concerned) {
-            TRY(ask_venue(turn, account, {.cause = AskCause::recovery}));
+            TRY(ask_venue(turn, one.account, {.cause = AskCause::recovery}));
         }
     }
     return {};

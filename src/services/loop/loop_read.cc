@@ -193,7 +193,7 @@ Result<void> LoopService::answer_verification(
     draft.tick_id = in.required<TickId>("tick_id");
     draft.step = AuditStep::verify;
     draft.status =
-        verification.overall == Outcome::matched ? AuditStatus::passed : AuditStatus::failed;
+        verification.overall == VerifyOutcome::matched ? AuditStatus::passed : AuditStatus::failed;
     draft.reason = to_word(verification.overall);
     TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
     const Json* open = in.required_object("operation");

@@ -59,7 +59,7 @@ Result<void> LoopService::recover(Turn& turn, const VenueAccount& account, Recov
         Account next = *view.account;
         next.recovery = step.state;
         ++next.version;
-        save_account(turn, std::move(next));
+        put_account(turn, std::move(next));
     }
     if (step.state.next_cycle_at) {
         turn.set_timer({
@@ -117,7 +117,7 @@ Result<void> LoopService::cancel_entries(Turn& turn, const VenueAccount& account
             changed = true;
             order = step_order(std::move(order), CancelRequested{}, turn.now()).order;
             turn.effect({
-                .kind = std::string(kCancelEffect),
+                .kind = std::string(kCancelKind),
                 .json = Json::object({
                     {"decision_id", "sys_recovery"},
                     {"tick_id", "-"},
@@ -204,7 +204,7 @@ Result<void> LoopService::run_beat(Turn& turn, const VenueAccount& account) {
         TRY(turn.audit(std::move(draft)));
     }
     if (next != *view.account) {
-        save_account(turn, std::move(next));
+        put_account(turn, std::move(next));
     }
     return {};
 }

@@ -151,7 +151,7 @@ Result<void> LoopService::ask_venue(Turn& turn, const VenueAccount& account, Ask
         }
     }
     turn.effect({
-        .kind = std::string(kReportEffect),
+        .kind = std::string(kReportKind),
         .json = Json::object({
             {"account", encode(account)},
             {"cursor", view.account->fills_cursor},
@@ -224,8 +224,7 @@ Result<Reconciliation> LoopService::apply_report(
         save_books(turn, account, std::move(books));
     }
     if (result.account != *view.account) {
-        publish_account(turn, account, result.account.fills_cursor);
-        save_account(turn, result.account);
+        put_account(turn, result.account);
     }
     return result;
 }
@@ -236,7 +235,7 @@ Result<void> LoopService::verify_decision(
     Json encoded = encode(verification);
     const bool changed = encoded != decision.verification;
     decision.verification = std::move(encoded);
-    const bool settled = verification.overall != Outcome::uncertain && is_final(input.orders);
+    const bool settled = verification.overall != VerifyOutcome::uncertain && is_final(input.orders);
     if (!changed && !settled) {
         return {};  // Still uncertain in the same way: said once.
     }
@@ -246,7 +245,7 @@ Result<void> LoopService::verify_decision(
         {.event = "VERIFICATION_RESULT",
          .step = AuditStep::verify,
          .status =
-             verification.overall == Outcome::matched ? AuditStatus::passed : AuditStatus::failed,
+             verification.overall == VerifyOutcome::matched ? AuditStatus::passed : AuditStatus::failed,
          .reason = std::string(to_word(verification.overall)),
          .detail = decision.verification}));
     if (!settled) {
@@ -257,7 +256,7 @@ Result<void> LoopService::verify_decision(
     return record_step(
         turn,
         decision,
-        verification.overall == Outcome::matched ? AuditStatus::passed : AuditStatus::failed);
+        verification.overall == VerifyOutcome::matched ? AuditStatus::passed : AuditStatus::failed);
 }
 
 Result<void> LoopService::verify_decisions(
@@ -358,13 +357,21 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
         turn, account, {.request = operation, .answers = answers, .drift = result.drift});
 }
 
-TurnRequest LoopService::report_turn(const VenueAccount& account, VenueReport report) {
+TurnRequest LoopService::report_turn(const Watched& asked_at, VenueReport report) {
     TurnRequest turn;
-    turn.tenant_id = account.tenant_id;
+    turn.tenant_id = asked_at.account.tenant_id;
     turn.principal = internal_principal("venue_watch");
     turn.function = "venue_report";
-    turn.decide = [this, account, report = std::move(report)](Turn& t) -> Result<TurnReply> {
+    turn.decide = [this, asked_at, report = std::move(report)](Turn& t) -> Result<TurnReply> {
+        const VenueAccount& account = asked_at.account;
+        TRY_ASSIGN(const AccountView view, load_account(t, account));
+        if (!view.account || view.account->version != asked_at.version) {
+            return Answer{200, "{}"};
+        }
         TRY_ASSIGN(const Reconciliation result, apply_report(t, account, report, {}));
+        if (!result.to_query.empty()) {
+            TRY(ask_venue(t, account, {.cause = AskCause::verify, .ids = result.to_query}));
+        }
         std::vector<std::string> trouble = words_of(result.drift);
         if (!trouble.empty()) {
             TRY(enter_recovery_of(t, account, std::move(trouble)));

@@ -68,7 +68,7 @@ std::vector<Symbol> symbols_of(const AccountView& view, const Plan& plan) {
 // lock is one of ADR 0007's.
 struct LoopService::Shared {
     mutable std::mutex mutex;
-    std::map<VenueAccount, std::int64_t> cursors;
+    std::map<VenueAccount, Watched> accounts;
 };
 
 LoopService::LoopService(Parts parts)
@@ -80,10 +80,10 @@ LoopService::LoopService(Parts parts)
     runner.on_effect(std::string(kOrderEffect), [this](Turn& turn, const EffectOutcome& outcome) {
         return on_order(turn, outcome);
     });
-    runner.on_effect(std::string(kCancelEffect), [this](Turn& turn, const EffectOutcome& outcome) {
+    runner.on_effect(std::string(kCancelKind), [this](Turn& turn, const EffectOutcome& outcome) {
         return on_cancel(turn, outcome);
     });
-    runner.on_effect(std::string(kReportEffect), [this](Turn& turn, const EffectOutcome& outcome) {
+    runner.on_effect(std::string(kReportKind), [this](Turn& turn, const EffectOutcome& outcome) {
         return on_report(turn, outcome);
     });
     runner.on_effect(std::string(kCancelAllKind), [this](Turn& turn, const EffectOutcome& outcome) {
@@ -101,7 +101,10 @@ Result<void> LoopService::open() {
         TRY_ASSIGN(const Account account, decode_account(json));
         {
             const std::lock_guard lock(shared_->mutex);
-            shared_->cursors[account.key] = account.fills_cursor;
+            shared_->accounts[account.key] = {account.key, account.fills_cursor, account.version};
+        }
+        if (parts_.on_account) {
+            parts_.on_account(account);
         }
         TurnRequest turn;
         turn.tenant_id = account.key.tenant_id;
@@ -121,27 +124,22 @@ Result<void> LoopService::open() {
     return {};
 }
 
-std::vector<VenueAccount> LoopService::accounts() const {
+std::vector<LoopService::Watched> LoopService::watched() const {
     const std::lock_guard lock(shared_->mutex);
-    std::vector<VenueAccount> accounts;
-    for (const auto& [account, cursor] : shared_->cursors) {
-        accounts.push_back(account);
+    std::vector<Watched> accounts;
+    for (const auto& [account, watched] : shared_->accounts) {
+        accounts.push_back(watched);
     }
     return accounts;
 }
 
-std::int64_t LoopService::fills_cursor(const VenueAccount& account) const {
-    const std::lock_guard lock(shared_->mutex);
-    const auto found = shared_->cursors.find(account);
-    return found == shared_->cursors.end() ? 0 : found->second;
-}
-
-void LoopService::publish_account(
-    Turn& turn, const VenueAccount& account, std::int64_t fills_cursor) {
-    turn.after_commit([shared = shared_, account, fills_cursor] {
+void LoopService::put_account(Turn& turn, Account account) {
+    Watched watched{account.key, account.fills_cursor, account.version};
+    turn.after_commit([shared = shared_, watched = std::move(watched)] {
         const std::lock_guard lock(shared->mutex);
-        shared->cursors[account] = fills_cursor;
+        shared->accounts[watched.account] = watched;
     });
+    save_account(turn, std::move(account));
 }
 
 Result<VenueAccount> LoopService::account_of(Turn& turn, const AccountId& account_id) {
@@ -180,9 +178,11 @@ Result<AccountView> LoopService::open_or_load(Turn& turn, const VenueAccount& ke
     draft.detail.set("account", encode(key));
     draft.detail.set("deposit", to_text(parts_.config.paper_deposit));
     TRY(turn.audit(std::move(draft)));
-    save_account(turn, std::move(account));
+    if (parts_.on_account) {
+        turn.after_commit([this, account] { parts_.on_account(account); });
+    }
+    put_account(turn, std::move(account));
     save_books(turn, key, {});
-    publish_account(turn, key, 0);
     return load_account(turn, key);
 }
 

@@ -21,15 +21,15 @@
 #include "services/kill_latch.h"
 #include "services/kill_switch_service.h"
 #include "services/loop/loop_store.h"
+#include "services/outbox_runner.h"
 #include "services/turn_gate.h"
 #include "services/turn_runner.h"
 
 namespace interlock {
 
-// Effects of the loop. Orders are sent at most once; the others are harmless twice.
+// Effects of the loop. Orders are sent at most once; cancels and questions (services/outbox_runner)
+// are harmless twice.
 inline constexpr std::string_view kOrderEffect = "order";
-inline constexpr std::string_view kCancelEffect = "cancel";
-inline constexpr std::string_view kReportEffect = "venue_report";
 
 struct LoopConfig {
     Asset quote;
@@ -49,6 +49,7 @@ public:
     // Version of the policy that gates, dry run and planners follow; part of every replay.
     static constexpr std::string_view kPolicyVersion = "loop.v1";
 
+    using OnAccount = std::function<void(const Account&)>;
     struct Parts {
         TurnRunner& runner;
         SubmitTurn submit;
@@ -56,6 +57,7 @@ public:
         KillSwitchService& kill;
         const MarketFeed& feed;
         LoopConfig config;
+        OnAccount on_account = nullptr;
     };
     explicit LoopService(Parts parts);
 
@@ -83,19 +85,24 @@ public:
 
     void submit(TurnRequest turn) { parts_.submit(std::move(turn)); }
 
-    // What a venue said of an account without being asked by a turn (the watch). Nothing is
-    // committed when it brings no news.
-    TurnRequest report_turn(const VenueAccount& account, VenueReport report);
+    // Accounts as committed, for the watch and the sink; any thread.
+    struct Watched {
+        VenueAccount account;
+        std::int64_t fills_cursor = 0;
+        std::int64_t version = 0;
+    };
+    std::vector<Watched> watched() const;
+
+    // What a venue said of an account without being asked by a turn (the watch). A report that was
+    // asked for before the account last changed is too old to be compared and is dropped. Nothing
+    // is committed when it brings no news.
+    TurnRequest report_turn(const Watched& asked_at, VenueReport report);
     // Heartbeat of an account: day change, peak, risk tiers.
     TurnRequest beat_turn(const VenueAccount& account);
 
     // Reads of an account and a decision, for people and the command line.
     TurnRequest account_turn(Caller caller, AccountId account_id, Reply reply);
     TurnRequest decision_turn(Caller caller, DecisionId decision_id, Reply reply);
-
-    // Accounts that exist, for the watch; engine thread publishes, any thread reads.
-    std::vector<VenueAccount> accounts() const;
-    std::int64_t fills_cursor(const VenueAccount& account) const;
 
     // The pieces of a step, for the built-in planners' ticks and for control operations.
 
@@ -113,7 +120,8 @@ public:
     Result<Gathered> gather(Turn& turn, const VenueAccount& account, const Plan& plan);
     // Writes the facts as artifacts of the turn and names them in `inputs`.
     Result<void> keep_inputs(Turn& turn, Gathered& facts);
-    void publish_account(Turn& turn, const VenueAccount& account, std::int64_t fills_cursor);
+    // Saves the account and, after the commit, tells the watch what it stands at.
+    void put_account(Turn& turn, Account account);
 
     // The steps. Each audits, changes `decision` and leaves saving it to the caller.
     struct NewDecision {

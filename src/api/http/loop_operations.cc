@@ -1,0 +1,198 @@
+#include "api/http/loop_operations.h"
+
+#include <algorithm>
+
+#include "api/call_arguments.h"
+#include "api/http/answer_reply.h"
+#include "base/check.h"
+
+namespace interlock {
+namespace {
+
+// What a model reads of a tool.
+struct ToolText {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view description;
+    bool read_only = false;
+};
+
+constexpr ToolText kState{
+    "py_get_canonical_state",
+    "Read the account: balances, positions, open orders, limits, flags, PnL, treasury.",
+    "Start every decision here. `allowed_envelope` names, per symbol and side, the largest size "
+    "that would pass the gates now: plan inside it. On a retry reuse the same idempotency_key.",
+    true};
+constexpr ToolText kSnapshot{
+    "py_get_market_snapshot",
+    "Read best bid and ask, spread, volatility and age of the data.",
+    "Symbols whose data is older than max_staleness_sec are returned all the same, with "
+    "stale_market_data in errors. On a retry reuse the same idempotency_key.",
+    true};
+constexpr ToolText kValidate{
+    "py_validate_plan",
+    "Run a plan through all five gates and get every verdict.",
+    "Sends nothing. A pass gives a ticket for exactly these intents, good for 120 seconds. "
+    "blocking_reasons are gate:code:symbol. On a retry reuse the same idempotency_key; to change "
+    "the plan use a new key.",
+    false};
+constexpr ToolText kDryRun{
+    "py_dry_run_plan",
+    "Rehearse a validated plan: fees, slippage, limits after the trade, order ids.",
+    "Sends nothing. Returns the order_client_id of every intent, which py_execute_plan wants. A "
+    "plan that fails may come back smaller as adjusted_plan: validate that one. On a retry reuse "
+    "the same idempotency_key.",
+    false};
+constexpr ToolText kExecute{
+    "py_execute_plan",
+    "Send the intents that passed validation and dry run.",
+    "Gates run again on the latest state; nothing is sent unless all pass. submit_status timeout "
+    "or unknown means the order may be live: do not plan it again, verify it. On a retry reuse "
+    "the same idempotency_key: the stored answer comes back and nothing is sent twice.",
+    false};
+constexpr ToolText kVerify{
+    "py_verify_execution",
+    "Ask the venue what became of orders.",
+    "Compares the venue's truth with what was intended: matched, drift or uncertain. The executor "
+    "verifies by itself too. On a retry reuse the same idempotency_key.",
+    true};
+constexpr ToolText kRecord{
+    "py_record_decision",
+    "Add your own summary to a decision's record.",
+    "The executor records every decision by itself; this adds your words and metrics. On a retry "
+    "reuse the same idempotency_key.",
+    false};
+
+const LoopToolSchema& schema_of(const std::vector<LoopToolSchema>& schemas, std::string_view name) {
+    const auto found = std::find_if(
+        schemas.begin(), schemas.end(), [&](const auto& schema) { return schema.name == name; });
+    CHECK(found != schemas.end());
+    return *found;
+}
+
+// A tool: decoded, hashed, run as one turn; what cannot be decoded is on the record as well.
+template <class Request>
+struct ToolRun {
+    Result<Request> (*decode)(const Json&);
+    TurnRequest (LoopService::*turn)(LoopService::Caller, Request, LoopService::Reply);
+};
+
+template <class Request>
+Operation tool(LoopService& loop, const ToolText& text, ToolRun<Request> run) {
+    const std::vector<LoopToolSchema> schemas = loop_tool_schemas();
+    const LoopToolSchema& schema = schema_of(schemas, text.name);
+    return {
+        .id = std::string(text.name),
+        .method = "POST",
+        .path = "/api/{tenant_id}/tools/" + std::string(text.name),
+        .summary = std::string(text.summary),
+        .description = std::string(text.description),
+        .access = {.human = true, .agent = Scope::planner},
+        .query = {},
+        .request_schema = schema.request,
+        .answer_schema = schema.answer,
+        .tool = ToolHints{.read_only = text.read_only, .destructive = false, .idempotent = true},
+        .handle =
+            [&loop, run, name = std::string(text.name)](ApiCall call, ApiReplyTo reply) {
+                auto hash = request_hash(call, name);
+                LoopService::Caller caller{
+                    call.principal, call.tenant_id, hash ? *hash : std::string()};
+                auto request = run.decode(call.body);
+                if (!request || !hash) {
+                    Error error = request ? std::move(hash).error() : std::move(request).error();
+                    loop.submit(loop.refusal_turn(
+                        std::move(caller),
+                        call.body,
+                        std::move(error),
+                        answer_to(std::move(reply))));
+                    return;
+                }
+                loop.submit((loop.*run.turn)(
+                    std::move(caller), *std::move(request), answer_to(std::move(reply))));
+            },
+    };
+}
+
+Operation account_operation(LoopService& loop) {
+    return {
+        .id = "get_account",
+        .method = "GET",
+        .path = "/api/{tenant_id}/account",
+        .summary = "Read the account as the planner sees it, with recovery and strategies.",
+        .description = "The state of py_get_canonical_state without a decision around it.",
+        .access = {.host_operator = true, .human = true, .agent = Scope::read},
+        .query =
+            {{"account_id",
+              "Leave out for the main account.",
+              Json::object({{"type", "string"}, {"maxLength", 128}})}},
+        .request_schema = {},
+        .answer_schema = Json::object({{"type", "object"}}),
+        .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
+        .handle =
+            [&loop](ApiCall call, ApiReplyTo reply) {
+                const auto named = call.query.find("account_id");
+                auto account = named == call.query.end() ? Result<AccountId>(default_account_id())
+                                                         : AccountId::parse(named->second);
+                if (!account) {
+                    reply(std::unexpected(std::move(account).error()));
+                    return;
+                }
+                loop.submit(loop.account_turn(
+                    {std::move(call.principal), std::move(call.tenant_id), {}},
+                    *std::move(account),
+                    answer_to(std::move(reply))));
+            },
+    };
+}
+
+Operation decision_operation(LoopService& loop) {
+    return {
+        .id = "get_decision",
+        .method = "GET",
+        .path = "/api/{tenant_id}/decisions/{decision_id}",
+        .summary = "Read one decision: plan, verdicts, orders, verification, replay inputs.",
+        .description = "The replay record of the decision with its stage and references.",
+        .access = {.host_operator = true, .human = true, .agent = Scope::read},
+        .query = {},
+        .request_schema = {},
+        .answer_schema = Json::object({{"type", "object"}}),
+        .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
+        .handle =
+            [&loop](ApiCall call, ApiReplyTo reply) {
+                auto id = DecisionId::parse(call.path["decision_id"]);
+                if (!id) {
+                    reply(std::unexpected(std::move(id).error()));
+                    return;
+                }
+                loop.submit(loop.decision_turn(
+                    {std::move(call.principal), std::move(call.tenant_id), {}},
+                    *std::move(id),
+                    answer_to(std::move(reply))));
+            },
+    };
+}
+
+}  // namespace
+
+void register_loop_operations(OperationTable& table, LoopService& loop) {
+    table.add(tool<CanonicalStateRequest>(
+        loop, kState, {decode_canonical_state_request, &LoopService::state_turn}));
+    table.add(tool<MarketSnapshotRequest>(
+        loop, kSnapshot, {decode_market_snapshot_request, &LoopService::snapshot_turn}));
+    table.add(tool<ValidatePlanRequest>(
+        loop, kValidate, {decode_validate_plan_request, &LoopService::validate_turn}));
+    table.add(tool<DryRunPlanRequest>(
+        loop, kDryRun, {decode_dry_run_plan_request, &LoopService::dry_run_turn}));
+    Operation execute = tool<ExecutePlanRequest>(
+        loop, kExecute, {decode_execute_plan_request, &LoopService::execute_turn});
+    execute.tool->destructive = true;
+    table.add(std::move(execute));
+    table.add(tool<VerifyExecutionRequest>(
+        loop, kVerify, {decode_verify_execution_request, &LoopService::verify_turn}));
+    table.add(tool<RecordDecisionRequest>(
+        loop, kRecord, {decode_record_decision_request, &LoopService::record_turn}));
+    table.add(account_operation(loop));
+    table.add(decision_operation(loop));
+}
+
+}  // namespace interlock
