@@ -178,7 +178,7 @@ std::vector<std::string> check_conservation(
         }
     }
     for (const auto& [asset, amount] : money.holdings) {
-        if (amount.is_negative() || !money.books.contains(asset)) {
+        if (amount.is_negative() || (!amount.is_zero() && !money.books.contains(asset))) {
             problems.push_back("holding of " + std::string(asset.text()) + " has no cover");
         }
     }
