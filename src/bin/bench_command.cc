@@ -129,6 +129,19 @@ void add_paper(CommandLine& line, CLI::App& bench) {
     });
 }
 
+void add_gates(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "gates", "Time of all five gates with their report, and how it grows with the plan.");
+    const auto options = std::make_shared<GatesBenchOptions>();
+    command->add_option("--samples", options->samples, "Batches of calls per row and round.")
+        ->check(CLI::Range(1, 10'000'000));
+    command->add_option("--rounds", options->rounds, "Repetitions; medians are reported.")
+        ->check(CLI::Range(1, 100));
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_bench_gates_command(line.global, *options); };
+    });
+}
+
 // The child of `bench turns`; not for people.
 void add_bare_http(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand("bare-http", "");
@@ -218,6 +231,18 @@ ExitCode run_bench_paper_command(const GlobalOptions& global, const PaperBenchOp
     return ExitCode::ok;
 }
 
+ExitCode run_bench_gates_command(const GlobalOptions& global, const GatesBenchOptions& options) {
+    const auto rows = run_gates_bench(options);
+    if (!global.json) {
+        std::cout << to_table(rows);
+        return ExitCode::ok;
+    }
+    for (const GatesRow& row : rows) {
+        std::cout << to_text(encode(row)) << "\n";
+    }
+    return ExitCode::ok;
+}
+
 void add_bench_command(CommandLine& line) {
     CLI::App* bench = line.app.add_subcommand("bench", "Measure this machine with and without us.");
     bench->require_subcommand(1);
@@ -225,6 +250,7 @@ void add_bench_command(CommandLine& line) {
     add_start(line, *bench);
     add_matching(line, *bench);
     add_paper(line, *bench);
+    add_gates(line, *bench);
     add_bare_http(line, *bench);
 }
 

@@ -1,8 +1,9 @@
-// `interlock bench turns|start|matching|paper`: the numbers of this machine, ours beside the bare ones.
+// `interlock bench turns|start|matching|paper|gates`: numbers of this machine, ours and bare ones.
 #pragma once
 
 #include <string>
 
+#include "bench/gates_bench.h"
 #include "bench/matching_bench.h"
 #include "bench/paper_bench.h"
 #include "bench/start_bench.h"
@@ -18,6 +19,7 @@ ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions 
 ExitCode run_bench_matching_command(
     const GlobalOptions& global, const MatchingBenchOptions& options);
 ExitCode run_bench_paper_command(const GlobalOptions& global, const PaperBenchOptions& options);
+ExitCode run_bench_gates_command(const GlobalOptions& global, const GatesBenchOptions& options);
 
 void add_bench_command(CommandLine& line);
 
