@@ -16,6 +16,10 @@ constexpr __int128 kFeeStep = 10'000'000'000;
 // Above this an amount times a rate could leave 127 bits.
 constexpr __int128 kExactFeeMax = static_cast<__int128>(1) << 100;
 
+constexpr std::size_t kOrdersExpected = 64;
+// More open orders than all markets of an exchange allow together.
+constexpr std::size_t kLiveOrdersMax = std::size_t{1} << 20;
+
 __int128 divide_up(__int128 value, __int128 by) {
     return value / by + (value % by > 0 ? 1 : 0);
 }
@@ -30,6 +34,18 @@ Decimal minus(Decimal a, Decimal b) {
 }
 
 }  // namespace
+
+PaperOrderId::PaperOrderId(std::string_view text)
+    : length_(static_cast<std::uint8_t>(text.size())) {
+    CHECK(text.size() <= kLengthMax);
+    std::copy(text.begin(), text.end(), text_);
+}
+
+PaperAccount::PaperAccount(VenueAccount name, const PaperListings& listings)
+    : name_(std::move(name)),
+      listings_(listings),
+      orders_(1),
+      by_id_(kOrdersExpected, listings.finished_orders_max + kLiveOrdersMax) {}
 
 PaperAccount::Balance& PaperAccount::balance(std::size_t asset) {
     if (asset >= balances_.size()) {
@@ -93,31 +109,29 @@ bool PaperAccount::has_free(const Reserve& reserve) const {
                                             : reserve.amount.is_zero();
 }
 
-PaperAccount::Handle PaperAccount::add(PaperOrder order, const Reserve& reserve) {
+PaperAccount::Handle PaperAccount::add(const PaperOrder& order, const Reserve& reserve) {
     Balance& held = balance(reserve.asset);
     held.free = minus(held.free, reserve.amount);
     held.locked = plus(held.locked, reserve.amount);
-    order.locked = reserve.amount;
-    return add_restored(std::move(order));
+    const Handle handle = add_restored(order);
+    orders_[handle].locked = reserve.amount;
+    return handle;
 }
 
-PaperAccount::Handle PaperAccount::add_restored(PaperOrder order) {
+PaperAccount::Handle PaperAccount::add_restored(const PaperOrder& order) {
     Handle handle = 0;
     if (unused_.empty()) {
         CHECK(orders_.size() < std::size_t{1} << 31);
         handle = static_cast<Handle>(orders_.size());
-        orders_.push_back(std::move(order));
+        orders_.emplace_back();
     } else {
         handle = unused_.back();
         unused_.pop_back();
-        orders_[handle] = std::move(order);
     }
-    const std::string_view key = orders_[handle].client_id.text();
-    // An older order of the same id keeps its place in the history, but the id now means this one.
-    // The key must view into the order that it names.
-    by_id_.erase(key);
-    by_id_.emplace(key, handle);
-    if (is_live(orders_[handle].state)) {
+    PaperOrder& slot = orders_[handle];
+    slot = order;
+    put_in_index(handle);
+    if (is_live(slot.state)) {
         start_living(handle);
     } else {
         finish(handle);
@@ -125,19 +139,34 @@ PaperAccount::Handle PaperAccount::add_restored(PaperOrder order) {
     return handle;
 }
 
+OrderIndex::Place PaperAccount::place_of(std::string_view id) const {
+    return by_id_.find(std::hash<std::string_view>{}(id), [&](Handle handle) {
+        return orders_[handle].client_id.text() == id;
+    });
+}
+
+// An older order of the same id keeps its place in the history, but the id now means this one.
+void PaperAccount::put_in_index(Handle handle) {
+    OrderIndex::Place place = place_of(orders_[handle].client_id.text());
+    if (place.handle != 0) {
+        by_id_.erase(place);
+        place = place_of(orders_[handle].client_id.text());
+    }
+    by_id_.insert(place, handle);
+}
+
 void PaperAccount::forget(Handle handle) {
     PaperOrder& order = orders_[handle];
     release(order, {}, {});
-    by_id_.erase(order.client_id.text());
+    by_id_.erase(place_of(order.client_id.text()));
+    stop_living(handle);
+    unused_.push_back(handle);
     // The refused order may have hidden a finished one of the same id.
     for (const Handle old : finished_) {
         if (orders_[old].client_id == order.client_id) {
-            by_id_.erase(orders_[old].client_id.text());
-            by_id_.emplace(orders_[old].client_id.text(), old);
+            put_in_index(old);
         }
     }
-    stop_living(handle);
-    unused_.push_back(handle);
 }
 
 // Frees what the order no longer needs and takes what it spent, all in the asset it locks.
@@ -263,17 +292,21 @@ void PaperAccount::finish(Handle handle) {
 void PaperAccount::drop_oldest_finished() {
     const Handle oldest = finished_.front();
     finished_.pop_front();
-    const std::string_view key = orders_[oldest].client_id.text();
-    if (const auto found = by_id_.find(key); found != by_id_.end() && found->second == oldest) {
-        by_id_.erase(found);
+    if (const OrderIndex::Place place = place_of(orders_[oldest].client_id.text());
+        place.handle == oldest) {
+        by_id_.erase(place);
     }
     orders_[oldest].fills.clear();
     unused_.push_back(oldest);
+    // By the time it goes too, the next one has long left the cache.
+    if (!finished_.empty()) {
+        __builtin_prefetch(&orders_[finished_.front()]);
+    }
 }
 
 std::optional<PaperAccount::Handle> PaperAccount::find(const OrderClientId& id) const {
-    const auto found = by_id_.find(id.text());
-    return found == by_id_.end() ? std::nullopt : std::optional(found->second);
+    const Handle handle = place_of(id.text()).handle;
+    return handle == 0 ? std::nullopt : std::optional(handle);
 }
 
 std::optional<PaperAccount::Handle> PaperAccount::find_live(const OrderClientId& id) const {
@@ -296,7 +329,7 @@ std::vector<PaperAccount::Handle> PaperAccount::finished() const {
 VenueOrder PaperAccount::describe(const PaperOrder& order) const {
     const PaperFilters& filters = listings_.markets[order.market].filters;
     VenueOrder described;
-    described.order_client_id = order.client_id;
+    described.order_client_id = OrderClientId::trusted(std::string(order.client_id.text()));
     described.exchange_order_id = std::to_string(order.number);
     described.symbol = filters.rules().symbol;
     described.side = order.side;
@@ -319,7 +352,7 @@ VenueFill PaperAccount::describe(const PaperFill& fill) const {
     const PaperFilters& filters = listings_.markets[fill.market].filters;
     return {
         .trade_id = fill.trade_id,
-        .order_client_id = fill.client_id,
+        .order_client_id = OrderClientId::trusted(std::string(fill.client_id.text())),
         .exchange_order_id = std::to_string(fill.number),
         .symbol = filters.rules().symbol,
         .side = fill.side,

@@ -11,11 +11,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "adapters/paper/paper_filters.h"
 #include "contracts/venue/venue_order.h"
+#include "core/matching/order_index.h"
 
 namespace interlock {
 
@@ -42,8 +42,25 @@ struct PaperListings {
     std::size_t fills_max = 0;
 };
 
+// A client's order id, held in place: looking one up touches no other memory.
+class PaperOrderId {
+public:
+    static constexpr std::size_t kLengthMax = 36;
+    PaperOrderId() = default;
+    // CHECKs the length; the exchange refuses longer ids before.
+    explicit PaperOrderId(std::string_view text);
+    std::string_view text() const { return {text_, length_}; }
+    friend bool operator==(const PaperOrderId& a, const PaperOrderId& b) {
+        return a.text() == b.text();
+    }
+
+private:
+    char text_[kLengthMax] = {};
+    std::uint8_t length_ = 0;
+};
+
 struct PaperOrder {
-    OrderClientId client_id;
+    PaperOrderId client_id;
     std::int64_t number = 0;  // The exchange's id.
     std::size_t market = 0;
     Side side = Side::buy;
@@ -63,7 +80,7 @@ struct PaperOrder {
 };
 
 struct PaperFill {
-    OrderClientId client_id;
+    PaperOrderId client_id;
     std::int64_t trade_id = 0;
     std::int64_t number = 0;
     std::size_t market = 0;
@@ -80,8 +97,7 @@ class PaperAccount {
 public:
     using Handle = std::uint32_t;
 
-    PaperAccount(VenueAccount name, const PaperListings& listings)
-        : name_(std::move(name)), listings_(listings) {}
+    PaperAccount(VenueAccount name, const PaperListings& listings);
     PaperAccount(const PaperAccount&) = delete;
     PaperAccount& operator=(const PaperAccount&) = delete;
 
@@ -100,9 +116,9 @@ public:
     bool has_free(const Reserve& reserve) const;
 
     // Takes the order in and locks the reserve, which the caller saw to be free.
-    Handle add(PaperOrder order, const Reserve& reserve);
+    Handle add(const PaperOrder& order, const Reserve& reserve);
     // As it stood in a snapshot: money is where it belongs already.
-    Handle add_restored(PaperOrder order);
+    Handle add_restored(const PaperOrder& order);
     // Takes back an order that the book refused.
     void forget(Handle handle);
 
@@ -148,6 +164,8 @@ private:
     Decimal lock_of(const PaperOrder& order, Lots left) const;
     void settle(PaperOrder& order, PaperFill& fill, const std::optional<Decimal>& fee);
     void release(PaperOrder& order, Decimal still_locked, Decimal spent);
+    OrderIndex::Place place_of(std::string_view id) const;
+    void put_in_index(Handle handle);
     void start_living(Handle handle);
     void stop_living(Handle handle);
     void finish(Handle handle);
@@ -157,12 +175,11 @@ private:
     VenueAccount name_;
     const PaperListings& listings_;
     std::vector<Balance> balances_;
-    std::deque<PaperOrder> orders_;  // By handle; places are used again.
+    std::vector<PaperOrder> orders_;  // By handle; places are used again, the first never.
     std::vector<Handle> unused_;
     std::deque<Handle> finished_;
     std::vector<Handle> live_;
-    // The newest order of each id. Keys are views into orders_.
-    std::unordered_map<std::string_view, Handle> by_id_;
+    OrderIndex by_id_;  // The newest order of each id.
     std::deque<PaperFill> fills_;
     std::int64_t first_cursor_ = 1;  // The cursor of fills_.front(), or of the next fill.
 };

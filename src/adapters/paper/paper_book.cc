@@ -10,7 +10,7 @@ namespace {
 // Ids of quotes lie above all ids of orders.
 constexpr std::uint64_t kQuoteIds = std::uint64_t{1} << 40;
 constexpr BookOwner kOwner{1};
-constexpr std::size_t kWindowTicks = 1024;
+constexpr std::size_t kWindowTicks = 4096;
 
 constexpr BookSide opposite(BookSide side) {
     return side == BookSide::buy ? BookSide::sell : BookSide::buy;
@@ -83,13 +83,15 @@ private:
     Lots traded_;
 };
 
-PaperBook::PaperBook(std::size_t orders_max, BookSelfTrade self_trade)
+PaperBook::PaperBook(
+    std::size_t orders_max, BookSelfTrade self_trade, std::pmr::memory_resource& far_memory)
     // Room for our own orders and, for the length of a call, one side of the market's quotes.
     : engine_(
           {.orders_max = orders_max + kMarketLevelsMax + 1,
            .levels_max = orders_max + kMarketLevelsMax + 1,
            .orders_expected = 16,
-           .window_ticks = kWindowTicks}),
+           .window_ticks = kWindowTicks},
+          far_memory),
       self_trade_(self_trade),
       quote_ids_(kQuoteIds) {
     // A trade with oneself would have two sides of ours, and events know of one.

@@ -46,7 +46,11 @@ public:
         __int128 tick_lots = 0;  // Σ price × quantity.
     };
 
-    PaperBook(std::size_t orders_max, BookSelfTrade self_trade);
+    // `far_memory` outlives the book; it serves prices far from the others.
+    PaperBook(
+        std::size_t orders_max,
+        BookSelfTrade self_trade,
+        std::pmr::memory_resource& far_memory = *std::pmr::new_delete_resource());
 
     // Events are appended to `events`.
     void enter(const Order& order, const MarketView& view, std::vector<PaperBookEvent>& events);

@@ -215,7 +215,7 @@ PaperBook& PaperExchange::book_of(Trader& trader, std::size_t market) {
         const std::size_t orders_max =
             allowed > 0 ? std::min(static_cast<std::size_t>(allowed), kPaperBookOrdersMax)
                         : kPaperBookOrdersMax;
-        book = std::make_unique<PaperBook>(orders_max, options_.self_trade);
+        book = std::make_unique<PaperBook>(orders_max, options_.self_trade, far_memory_);
     }
     return *book;
 }
@@ -261,6 +261,9 @@ Result<VenueAck> PaperExchange::submit(const VenueOrderRequest& request) {
         return reject(
             "unknown_symbol", "No market " + std::string(request.symbol.text()) + " here.");
     }
+    if (request.order_client_id.text().size() > PaperOrderId::kLengthMax) {
+        return reject("invalid_order", "An order's id has at most 36 characters.");
+    }
     const PaperFilters& filters = listings_.markets[*market].filters;
     const MarketView& view = markets_[*market].view;
     TRY(count_order(*trader, filters.rules()));
@@ -273,7 +276,7 @@ Result<VenueAck> PaperExchange::submit(const VenueOrderRequest& request) {
             "duplicate_order", "An order " + request.order_client_id.text() + " is open.");
     }
     PaperOrder order;
-    order.client_id = request.order_client_id;
+    order.client_id = PaperOrderId(request.order_client_id.text());
     order.market = *market;
     order.side = request.side;
     order.order_type = request.order_type;
@@ -282,10 +285,10 @@ Result<VenueAck> PaperExchange::submit(const VenueOrderRequest& request) {
     order.price = terms.price;
     order.quantity = terms.quantity;
     order.updated_at = now_;
-    return enter(*trader, std::move(order));
+    return enter(*trader, order);
 }
 
-Result<VenueAck> PaperExchange::enter(Trader& trader, PaperOrder order) {
+Result<VenueAck> PaperExchange::enter(Trader& trader, PaperOrder& order) {
     const std::size_t market = order.market;
     const PaperFilters& filters = listings_.markets[market].filters;
     const MarketView& view = markets_[market].view;
@@ -313,19 +316,17 @@ Result<VenueAck> PaperExchange::enter(Trader& trader, PaperOrder order) {
                 std::string(listings_.assets[reserve.asset].text()) + " free.");
     }
     order.number = order_count_ + 1;
+    const Handle handle = trader.account.add(order, reserve);
     const PaperBook::Order entry{
-        .id = 0,
+        .id = handle,
         .side = book_side(order.side),
         .kind = book_kind(order),
         .time_in_force = static_cast<BookTimeInForce>(order.time_in_force),
         .price = order.price,
         .quantity = order.quantity};
-    const Handle handle = trader.account.add(std::move(order), reserve);
-    PaperBook::Order numbered = entry;
-    numbered.id = handle;
     events_.clear();
     refusal_.reset();
-    book.enter(numbered, view, events_);
+    book.enter(entry, view, events_);
     VenueAck ack;
     apply(trader, market, &ack.fills);
     if (refusal_) {

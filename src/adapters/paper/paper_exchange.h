@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -28,7 +29,7 @@ namespace interlock {
 
 inline constexpr std::size_t kPaperAccountsMax = 10'000;
 inline constexpr std::size_t kPaperAssetsMax = 64;
-inline constexpr std::size_t kPaperFinishedOrdersMax = 20'000;  // An account.
+inline constexpr std::size_t kPaperFinishedOrdersMax = 10'000;  // An account.
 inline constexpr std::size_t kPaperFillsMax = 100'000;          // An account.
 inline constexpr std::size_t kPaperReportFillsMax = 1000;       // A report.
 // Open orders of one account on one market, whatever the market's rules say.
@@ -144,7 +145,7 @@ private:
     Result<Trader*> find_trader(const VenueAccount& account) const;
     PaperBook& book_of(Trader& trader, std::size_t market);
     Result<void> count_order(Trader& trader, const MarketRules& rules);
-    Result<VenueAck> enter(Trader& trader, PaperOrder order);
+    Result<VenueAck> enter(Trader& trader, PaperOrder& order);
     void jump_to(std::int64_t step);
     static void note_statistics(Market& market);
     void run_step(std::int64_t step, bool is_last);
@@ -159,6 +160,7 @@ private:
     PaperExchangeOptions options_;
     PaperListings listings_;
     std::vector<Market> markets_;
+    std::pmr::unsynchronized_pool_resource far_memory_;  // Of the books; outlives them.
     std::unordered_map<VenueAccount, std::unique_ptr<Trader>, AccountHash> traders_;
     PaperRecorder* recorder_ = nullptr;
     Timestamp now_;

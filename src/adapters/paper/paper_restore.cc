@@ -26,6 +26,13 @@ Result<std::int64_t> number_of(const std::string& exchange_order_id) {
     return number;
 }
 
+Result<PaperOrderId> id_of(const OrderClientId& id) {
+    if (id.text().size() > PaperOrderId::kLengthMax) {
+        return corrupt("The id " + id.text() + " is longer than the exchange takes.");
+    }
+    return PaperOrderId(id.text());
+}
+
 // Reasons are constants in memory; a recorded one is turned back into its constant.
 std::string_view constant_reason(const std::string& reason) {
     for (const std::string_view known : {"user", "ioc", "fok", "self_trade", "halt"}) {
@@ -71,7 +78,7 @@ Result<PaperOrder> PaperExchange::read_order(const VenueOrder& order) const {
     }
     const PaperFilters& filters = listings_.markets[*market].filters;
     PaperOrder read;
-    read.client_id = order.order_client_id;
+    TRY_ASSIGN(read.client_id, id_of(order.order_client_id));
     TRY_ASSIGN(read.number, number_of(order.exchange_order_id));
     read.market = *market;
     read.side = order.side;
@@ -105,7 +112,7 @@ Result<void> PaperExchange::restore_accepted(const VenueAccount& account, const 
     if (!trader->account.has_free(reserve)) {
         return corrupt("Order " + order.exchange_order_id + " costs more than there was.");
     }
-    restored_[number] = trader->account.add(std::move(read), reserve);
+    restored_[number] = trader->account.add(read, reserve);
     return {};
 }
 
@@ -161,7 +168,7 @@ Result<void> PaperExchange::restore_order(const VenueAccount& account, const Ven
         read.locked = trader->account.reserve_of(rest).amount;
     }
     const std::int64_t number = read.number;
-    restored_[number] = trader->account.add_restored(std::move(read));
+    restored_[number] = trader->account.add_restored(read);
     return {};
 }
 
@@ -173,7 +180,7 @@ Result<void> PaperExchange::restore_fill(const VenueAccount& account, const Venu
     }
     const PaperFilters& filters = listings_.markets[*market].filters;
     PaperFill read;
-    read.client_id = fill.order_client_id;
+    TRY_ASSIGN(read.client_id, id_of(fill.order_client_id));
     read.trade_id = fill.trade_id;
     TRY_ASSIGN(read.number, number_of(fill.exchange_order_id));
     read.market = *market;
