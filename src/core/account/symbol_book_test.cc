@@ -147,6 +147,13 @@ TEST(SymbolBook, CostIsNeverLost) {
                 taken = *add(taken, *cost);
             }
             RC_ASSERT(*add(taken, book.cost) == paid);
+            Decimal lots_cost;
+            Decimal lots_qty;
+            for (const Lot& lot : book.lots) {
+                lots_cost = *add(lots_cost, lot.cost);
+                lots_qty = *add(lots_qty, lot.qty);
+            }
+            RC_ASSERT(lots_cost == book.cost && lots_qty == book.position);
         }
     }));
 }

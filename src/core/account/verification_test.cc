@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "testing/account_builders.h"
 
@@ -20,11 +22,14 @@ struct CompareCase {
     std::vector<std::string> words;
 };
 
-std::vector<CompareCase> compare_cases() {
-    const auto none = [](OrderRecord&, VenueOrder&) {};
-    using O = OrderRecord;
-    using V = VenueOrder;
-    const OrderTerms gtc{};
+using O = OrderRecord;
+using V = VenueOrder;
+
+const auto none = [](O&, V&) {};
+const OrderTerms gtc{};
+
+// Ends and prices.
+std::vector<CompareCase> outcome_cases() {
     const OrderTerms ioc{.tif = TimeInForce::ioc};
     const OrderTerms fok{.tif = TimeInForce::fok};
     const OrderTerms sell{.side = Side::sell};
@@ -55,6 +60,12 @@ std::vector<CompareCase> compare_cases() {
         {"market inside its cap", market, filled, "1", "100.25", none, {}},
         {"market beyond its cap", market, filled, "1", "100.26", none, {"price_worse_than_limit"}},
         {"overfill", gtc, filled, "1.1", "110", none, {"overfill"}},
+    };
+}
+
+std::vector<CompareCase> field_cases() {
+    using enum OrderState;
+    return {
         {"other symbol",
          gtc,
          resting,
@@ -94,7 +105,9 @@ std::vector<CompareCase> compare_cases() {
 }
 
 TEST(Verification, EachDifferenceHasItsWord) {
-    for (const CompareCase& c : compare_cases()) {
+    std::vector<CompareCase> cases = outcome_cases();
+    std::ranges::move(field_cases(), std::back_inserter(cases));
+    for (const CompareCase& c : cases) {
         OrderRecord order = an_order(c.terms);
         VenueOrder seen = shown(order, c.state, c.filled_qty, c.filled_quote);
         c.change(order, seen);
