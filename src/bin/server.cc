@@ -21,6 +21,7 @@
 #include "api/http/kill_operations.h"
 #include "api/http/loop_operations.h"
 #include "api/http/page_operations.h"
+#include "api/http/planner_operations.h"
 #include "api/http/probe_operations.h"
 #include "api/http/tenant_operations.h"
 #include "api/mcp/mcp_http.h"
@@ -256,6 +257,7 @@ void Server::Body::build_table() {
     register_audit_operations(table, plane->ledger);
     register_probe_operations(table, plane->probes);
     register_loop_operations(table, *plane->loop);
+    register_planner_operations(table, *plane->loop, *plane->ticker);
     register_page_operations(table);
     register_openapi_operation(table, std::string(interlock_version()));
 }

@@ -32,6 +32,15 @@ Plane::Plane(Parts parts, PlaneConfig config)
             .feed = *parts.feed,
             .config = config.loop,
             .on_account = parts.on_account});
+        control = std::make_unique<LoopControl>(LoopControl::Parts{
+            .loop = *loop,
+            .submit = parts.submit,
+            .approvals = approvals,
+            .ledger = ledger,
+            .latch = latch,
+            .feed = *parts.feed,
+            .config = config.loop});
+        ticker = std::make_unique<LoopTicker>(LoopTicker::Parts{runner, *loop});
     }
     runner.set_effect_dispatch(parts.dispatch);
     // A ledger that cannot be written stops trading: latch first, then the file, because the record

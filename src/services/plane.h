@@ -13,7 +13,9 @@
 #include "services/kill_latch.h"
 #include "services/kill_switch_service.h"
 #include "services/ledger_service.h"
+#include "services/loop/loop_control.h"
 #include "services/loop/loop_service.h"
+#include "services/loop/loop_ticker.h"
 #include "services/outbox_runner.h"
 #include "services/principal_directory.h"
 #include "services/probe_service.h"
@@ -67,7 +69,8 @@ public:
     ApprovalService approvals;
     KillSwitchService kill;
     ProbeService probes;
-    std::unique_ptr<LoopService> loop;  // Null without a feed.
+    std::unique_ptr<LoopService> loop;  // Null without a feed, and so is the next.
+    std::unique_ptr<LoopTicker> ticker;
 
 private:
     Parts parts_;

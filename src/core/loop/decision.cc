@@ -180,6 +180,7 @@ Json encode(const Decision& decision) {
         {"attempt", decision.attempt},
         {"planner", decision.planner},
         {"from_outside", decision.from_outside},
+        {"planner_input", decision.planner_input},
         {"plan", encode(decision.plan)},
         {"config_ref", decision.config_ref},
         {"validate_inputs", encode(decision.validate_inputs)},
@@ -216,6 +217,7 @@ Result<Decision> decode_decision(const Json& json) {
     decision.attempt = in.required<std::int64_t>("attempt");
     decision.planner = text_of(in, "planner");
     decision.from_outside = in.required<bool>("from_outside");
+    decision.planner_input = in.optional_or<Json>("planner_input", {});
     if (const Json* plan = in.required_object("plan")) {
         decision.plan = take(decode_stored_plan(*plan), in);
     }
@@ -317,6 +319,7 @@ Json replay_record(const Decision& decision) {
              {"dry_run", encode(decision.dry_run_inputs)},
              {"execute", encode(decision.execute_inputs)},
          })},
+        {"planner_input", decision.planner_input},
         {"plan", encode(decision.plan)},
         {"validation", decision.validation},
         {"dry_run", decision.dry_run},

@@ -77,6 +77,7 @@ struct Decision {
     std::int64_t attempt = 1;
     std::string planner;  // Principal of the outside planner, or "builtin:<strategy>".
     bool from_outside = true;
+    Json planner_input;  // A built-in planner's settings; null for an outside planner.
     Plan plan;
     std::string config_ref;
     StepInputs validate_inputs;

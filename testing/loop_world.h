@@ -1,0 +1,314 @@
+// A plane that trades: the agent loop over a memory store and a paper venue with a hand-written
+// market. The venue outlives rebuild(), which is a restart of everything in front of it.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/memory/memory_ledger_store.h"
+#include "adapters/paper/paper_venue.h"
+#include "contracts/loop/loop_tools.h"
+#include "core/order/order_identity.h"
+#include "services/loop/venue_sink.h"
+#include "services/loop/venue_watch.h"
+#include "testing/plane_world.h"
+#include "testing/scripted_market.h"
+
+namespace interlock {
+
+class LoopWorld {
+public:
+    LoopWorld() : key_(*ed25519_from_seed(std::string(32, 's'))) {
+        auto model = std::make_unique<testing::ScriptedMarket>();
+        market = model.get();
+        paper = *PaperVenue::open(std::move(model), clock, {});
+        rebuild();
+    }
+
+    void rebuild() {
+        watch.reset();
+        engine.reset();
+        plane.reset();
+        waiting.clear();
+        unsettled.clear();
+        ids = std::make_unique<FakeIdSource>("life" + std::to_string(++life_));
+        venue_sink = std::make_unique<VenueSink>(VenueSink::Parts{
+            .venues = {{TradeMode::paper, paper.get()}},
+            .behind = sink,
+            .clock = clock,
+            .accounts = [this] {
+                std::vector<VenueAccount> accounts;
+                for (const LoopService::Watched& one : plane->loop->watched()) {
+                    accounts.push_back(one.account);
+                }
+                return accounts;
+            }});
+        PlaneConfig config;
+        config.loop.quote = Asset::parse("USDT").value();
+        config.loop.paper_deposit = Decimal(10'000);
+        config.loop.universe = paper->symbols();
+        config.loop.transfer_threshold = Decimal(100);
+        plane = std::make_unique<Plane>(
+            Plane::Parts{
+                .store = store,
+                .clock = clock,
+                .ids = *ids,
+                .mirror = mirror,
+                .observer = observer,
+                .sink = *venue_sink,
+                .flag = flag,
+                .key = key_,
+                .submit = [this](TurnRequest request) { submit(std::move(request)); },
+                .dispatch =
+                    [this](std::vector<OutboxItem> effects) {
+                        for (OutboxItem& effect : effects) {
+                            waiting.push_back(std::move(effect));
+                        }
+                    },
+                .feed = paper.get(),
+                .on_account =
+                    [this](const Account& account) {
+                        const VenueBalance deposit{account.quote, Decimal(10'000), {}};
+                        EXPECT_TRUE(paper->open_account(account.key, {&deposit, 1}));
+                    }},
+            config);
+        engine = std::make_unique<InlineEngine>(plane->runner);
+        auto snapshot = std::make_shared<PrincipalDirectory::Snapshot>();
+        snapshot->humans = {{tenant, 1}, {system_tenant(), 1}};
+        plane->directory.publish(snapshot);
+        Plane::Recovery recovery = *plane->open();
+        unsettled = std::move(recovery.unsettled);
+        waiting.insert(
+            waiting.end(),
+            std::make_move_iterator(recovery.resend.begin()),
+            std::make_move_iterator(recovery.resend.end()));
+        watch = std::make_unique<VenueWatch>(VenueWatch::Parts{
+            .loop = *plane->loop, .venues = {{TradeMode::paper, paper.get()}}, .clock = clock});
+    }
+
+    void submit(TurnRequest request) { engine->submit_turn()(std::move(request)); }
+
+    // Sends what waits, until nothing does; what stays unknown is kept for settle().
+    void run_effects() {
+        while (!waiting.empty()) {
+            for (OutboxItem& effect : std::exchange(waiting, {})) {
+                sent.push_back(effect);
+                const EffectOutcome outcome = plane->outbox.run_one(effect);
+                if (outcome.fate == EffectFate::unknown) {
+                    unsettled.push_back(effect);
+                }
+                submit(plane->runner.outcome_turn(outcome));
+            }
+        }
+    }
+    // Asks about everything unknown, once.
+    void settle() {
+        for (OutboxItem& effect : std::exchange(unsettled, {})) {
+            const EffectOutcome outcome = plane->outbox.settle(effect);
+            if (outcome.fate == EffectFate::unknown) {
+                unsettled.push_back(effect);
+            } else {
+                submit(plane->runner.outcome_turn(outcome));
+            }
+        }
+        run_effects();
+    }
+    // Lets time pass: timers, market, watch, effects, questions.
+    void pass(Duration span, Duration step = Duration::of_seconds(1)) {
+        for (Duration gone; gone < span; gone.microseconds += step.microseconds) {
+            clock.advance(step);
+            EXPECT_TRUE(paper->advance(clock.now()));
+            plane->runner.fire_timers(100);
+            run_effects();
+            settle();
+            watch->poll();
+            run_effects();
+        }
+    }
+
+    Json call(const std::string& tool, const Json& body) {
+        auto answer = std::make_shared<std::optional<Result<Answer>>>();
+        last_answer = answer;
+        submit(turn_of(tool, body, [answer](Result<Answer> result) { *answer = result; }));
+        run_effects();
+        if (!answer->has_value()) {
+            return Json("no answer yet");
+        }
+        if (!**answer) {
+            return Json::object({{"refused", (*answer)->error().code()}});
+        }
+        return *parse_json((*answer)->value().body);
+    }
+
+    TurnRequest turn_of(const std::string& tool, const Json& body, LoopService::Reply reply) {
+        LoopService& loop = *plane->loop;
+        const LoopService::Caller caller{
+            PlaneWorld::agent(), tenant, sha256_hex(tool + to_text(body))};
+        const auto made = [&](auto request, auto turn) {
+            return request ? (loop.*turn)(caller, *std::move(request), reply)
+                           : loop.refusal_turn(caller, body, request.error(), reply);
+        };
+        if (tool == "state") {
+            return made(decode_canonical_state_request(body), &LoopService::state_turn);
+        }
+        if (tool == "snapshot") {
+            return made(decode_market_snapshot_request(body), &LoopService::snapshot_turn);
+        }
+        if (tool == "validate") {
+            return made(decode_validate_plan_request(body), &LoopService::validate_turn);
+        }
+        if (tool == "dry_run") {
+            return made(decode_dry_run_plan_request(body), &LoopService::dry_run_turn);
+        }
+        if (tool == "execute") {
+            return made(decode_execute_plan_request(body), &LoopService::execute_turn);
+        }
+        if (tool == "verify") {
+            return made(decode_verify_execution_request(body), &LoopService::verify_turn);
+        }
+        return made(decode_record_decision_request(body), &LoopService::record_turn);
+    }
+
+    static Json ids_of(const std::string& decision, const std::string& key) {
+        return Json::object(
+            {{"decision_id", decision}, {"tick_id", "t1"}, {"idempotency_key", key}});
+    }
+    static Json intent(std::string_view side, std::string_view qty, const Json& price) {
+        return Json::object({
+            {"symbol", "ABCUSDT"},
+            {"side", side},
+            {"order_type", price.is_null() ? "market" : "limit"},
+            {"qty", qty},
+            {"limit_price", price},
+            {"time_in_force", "GTC"},
+            {"strategy_id", "external"},
+            {"expected_edge_bps", 100},
+        });
+    }
+    Json validate(const std::string& decision, const Json& intents, const Json& cancels = {}) {
+        Json body = ids_of(decision, "v" + decision);
+        Json plan = Json::object({{"intents", intents}, {"reason", "test"}});
+        if (!cancels.is_null()) {
+            plan.set("cancels", cancels);
+        }
+        body.set("plan", std::move(plan));
+        return call("validate", body);
+    }
+    Json dry_run(const std::string& decision, const Json& intents, const Json& cancels = {}) {
+        Json body = ids_of(decision, "d" + decision);
+        Json plan = Json::object({{"intents", intents}});
+        if (!cancels.is_null()) {
+            plan.set("cancels", cancels);
+        }
+        body.set("plan", std::move(plan));
+        body.set("assumptions", Json::object({{"slippage_bps", 0}, {"fee_bps", 0}}));
+        return call("dry_run", body);
+    }
+    // The request of an execution, with the derived ids filled in.
+    Json execute_body(
+        const std::string& decision, const Json& intents, const Json& cancels = {}) const {
+        Json approved = Json::array();
+        for (const Json& one : intents.items()) {
+            Intent wanted;
+            wanted.intent_id = IntentId::trusted("i" + std::to_string(approved.items().size()));
+            wanted.symbol = Symbol::parse(one.find("symbol")->as_string()).value();
+            wanted.side = *one.find("side") == Json("buy") ? Side::buy : Side::sell;
+            wanted.qty = Decimal::parse(one.find("qty")->as_string()).value();
+            if (!one.find("limit_price")->is_null()) {
+                wanted.limit_price = Decimal::parse(one.find("limit_price")->as_string()).value();
+            }
+            Json row = Json::object({
+                {"intent_id", wanted.intent_id.text()},
+                {"order_client_id",
+                 derive_order_client_id(DecisionId::trusted(decision), wanted).text()},
+            });
+            for (const char* key :
+                 {"symbol", "side", "order_type", "qty", "limit_price", "time_in_force"}) {
+                row.set(key, *one.find(key));
+            }
+            if (const Json* post_only = one.find("post_only")) {
+                row.set("post_only", *post_only);
+            }
+            approved.push(std::move(row));
+        }
+        Json body = ids_of(decision, "e" + decision);
+        body.set("execution_mode", "paper");
+        body.set("approved_intents", std::move(approved));
+        if (!cancels.is_null()) {
+            body.set("cancels", cancels);
+        }
+        return body;
+    }
+    // The whole way; gives the answer of the execution.
+    Json trade(const std::string& decision, const Json& intents, const Json& cancels = {}) {
+        validate(decision, intents, cancels);
+        dry_run(decision, intents, cancels);
+        return call("execute", execute_body(decision, intents, cancels));
+    }
+
+    Json account() {
+        Json json;
+        submit(plane->loop->account_turn(
+            {PlaneWorld::agent(), tenant, {}}, default_account_id(), [&](Result<Answer> answer) {
+                json = answer ? *parse_json(answer->body) : Json();
+            }));
+        return json;
+    }
+    Json decision(const std::string& id) {
+        Json json;
+        submit(plane->loop->decision_turn(
+            {PlaneWorld::agent(), tenant, {}}, DecisionId::trusted(id), [&](Result<Answer> answer) {
+                json = answer ? *parse_json(answer->body) : Json();
+            }));
+        return json;
+    }
+    std::vector<std::string> events(const std::string& decision = "") {
+        std::vector<std::string> events;
+        for (const AuditRecord& record : *plane->ledger.read(tenant, 0, 10'000)) {
+            if (decision.empty() || record.draft.decision_id.text() == decision) {
+                events.push_back(record.draft.event);
+            }
+        }
+        return events;
+    }
+    std::int64_t count(const std::string& event) {
+        const auto all = events();
+        return std::count(all.begin(), all.end(), event);
+    }
+    std::int64_t orders_sent() const {
+        return std::count_if(sent.begin(), sent.end(), [](const OutboxItem& effect) {
+            return effect.kind == kOrderEffect;
+        });
+    }
+    VenueAccount venue_account() const { return {tenant, default_account_id(), TradeMode::paper}; }
+
+    const TenantId tenant = TenantId::trusted("demo");
+    FakeClock clock;
+    std::unique_ptr<FakeIdSource> ids;
+    MemoryLedgerStore memory;
+    BreakableStore store{memory};
+    NullHeadMirror mirror;
+    NullTurnObserver observer;
+    FakeSink sink;
+    FakeKillFlag flag;
+    testing::ScriptedMarket* market = nullptr;
+    std::unique_ptr<PaperVenue> paper;
+    std::unique_ptr<VenueSink> venue_sink;
+    std::unique_ptr<Plane> plane;
+    std::unique_ptr<InlineEngine> engine;
+    std::unique_ptr<VenueWatch> watch;
+    std::vector<OutboxItem> waiting;
+    std::vector<OutboxItem> unsettled;
+    std::vector<OutboxItem> sent;
+    std::shared_ptr<std::optional<Result<Answer>>> last_answer;
+
+private:
+    Ed25519KeyPair key_;
+    int life_ = 0;
+};
+
+}  // namespace interlock
