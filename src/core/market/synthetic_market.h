@@ -26,7 +26,7 @@ struct SyntheticSymbol {
 struct SyntheticOptions {
     std::uint64_t seed = 1;
     std::string_view quote = "USDT";
-    std::vector<SyntheticSymbol> symbols;  // Empty: default_symbols().
+    std::vector<SyntheticSymbol> symbols = {};  // Empty: default_symbols().
 };
 
 // Nine symbols like those of a large exchange; three of them halt now and then.
