@@ -5,6 +5,7 @@
 #include "base/canonical_json.h"
 #include "base/crypto.h"
 #include "core/dry_run/dry_run.h"
+#include "core/loop/rehearsal.h"
 #include "core/order/order_identity.h"
 #include "services/loop/loop_service.h"
 
@@ -40,6 +41,20 @@ Json answer_json(std::string_view part, Json value, const std::string& audit_ref
     });
 }
 
+// What the rehearsal assumed, so that it can be repeated from the ledger alone.
+Json rehearsal_detail(const DryRunInput& input, std::string hash) {
+    Json conflicts = Json::array();
+    for (const OrderClientId& id : input.conflicts) {
+        conflicts.push(id.text());
+    }
+    return Json::object({
+        {"dry_run_hash", std::move(hash)},
+        {"slippage_bps", to_text(input.slippage_bps)},
+        {"fee_bps", to_text(input.fee_bps)},
+        {"conflicts", std::move(conflicts)},
+    });
+}
+
 GateTicket ticket_of(const Decision& decision, const LoopService::Gathered& facts) {
     return {
         .intents_hash = intents_hash(decision.plan),
@@ -47,20 +62,6 @@ GateTicket ticket_of(const Decision& decision, const LoopService::Gathered& fact
         .market_hash = facts.inputs.market_ref,
         .expires_at = facts.state.now + kTicketLife,
     };
-}
-
-// The dry run's report with the ids the planner needs in order to execute.
-Json with_order_ids(Json dry_run, const Decision& decision) {
-    Json* projected = dry_run.find("projected");
-    if (projected != nullptr && projected->items().size() == decision.plan.intents.size()) {
-        std::size_t at = 0;
-        for (Json& row : projected->items()) {
-            const Intent& intent = decision.plan.intents[at++];
-            row.set("intent_id", intent.intent_id.text());
-            row.set("order_client_id", derive_order_client_id(decision.decision_id, intent).text());
-        }
-    }
-    return dry_run;
 }
 
 }  // namespace
@@ -97,6 +98,7 @@ Result<GateReport> LoopService::validate_step(
          .reason = decision.plan.reason,
          .detail = Json::object(
              {{"attempt", decision.attempt},
+              {"from_outside", decision.from_outside},
               {"intents", decision.plan.intents.size()},
               {"cancels", decision.plan.cancels.size()}}),
          .artifacts = {plan_ref},
@@ -169,7 +171,7 @@ Result<LoopService::Rehearsal> LoopService::dry_run_step(
         }
     }
     const DryRunReport report = interlock::run_dry_run(input);
-    decision.dry_run = with_order_ids(encode(report), decision);
+    decision.dry_run = encode_rehearsal(report, decision.decision_id, decision.plan);
     decision.dry_run_inputs = facts.inputs;
     TRY_ASSIGN(const std::string verdict, canonical_json(decision.dry_run));
     TRY(audit_step(
@@ -179,7 +181,7 @@ Result<LoopService::Rehearsal> LoopService::dry_run_step(
          .step = AuditStep::dry_run,
          .status = report.pass ? AuditStatus::passed : AuditStatus::failed,
          .reason = first_or(report.blocking_reasons, "within limits after costs"),
-         .detail = Json::object({{"dry_run_hash", sha256_hex(verdict)}}),
+         .detail = rehearsal_detail(input, sha256_hex(verdict)),
          .artifacts = {facts.inputs.state_ref, facts.inputs.market_ref}}));
     if (report.pass) {
         decision.stage = DecisionStage::rehearsed;

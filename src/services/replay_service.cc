@@ -1,0 +1,174 @@
+#include "services/replay_service.h"
+
+#include <map>
+
+#include "base/errors.h"
+#include "services/loop/loop_service.h"
+#include "services/loop/loop_store.h"
+
+namespace interlock {
+namespace {
+
+static_assert(LoopService::kPolicyVersion == kReplayPolicy);
+
+constexpr std::int64_t kPage = 1000;
+
+class ReplayWalk {
+public:
+    explicit ReplayWalk(const ReplayCheck& check)
+        : check_(check),
+          verifier_(check.tenant_id),
+          inputs_(stored_inputs(check.store, check.tenant_id)) {}
+
+    Result<ReplayReport> run() {
+        TRY(walk());
+        TRY(compare_stored());
+        ReplayReport report;
+        report.tenant_id = check_.tenant_id;
+        report.fault = verifier_.fault();
+        for (const auto& [id, replay] : replays_) {
+            count(replay.verdict(), report);
+        }
+        if (check_.decision_id && report.decisions == 0 && !report.fault) {
+            return fail(
+                errors::not_found,
+                "The ledger of " + check_.tenant_id.text() + " has no decision " +
+                    check_.decision_id->text() + ".");
+        }
+        return report;
+    }
+
+private:
+    Result<void> walk() {
+        while (!verifier_.fault()) {
+            const std::int64_t after = verifier_.head().seq;
+            TRY_ASSIGN(
+                const auto entries, check_.store.read_ledger(check_.tenant_id, after, kPage));
+            if (entries.empty()) {
+                break;
+            }
+            for (const LedgerEntry& entry : entries) {
+                verifier_.add(entry.seq, entry.canonical_json, entry.hash);
+                if (verifier_.fault()) {
+                    break;
+                }
+                if (may_matter(entry)) {
+                    TRY(take(entry));
+                }
+            }
+            if (check_.on_progress) {
+                check_.on_progress(verifier_.head().seq, std::ssize(replays_));
+            }
+        }
+        TRY_ASSIGN(const LedgerHead stored, check_.store.read_head(check_.tenant_id));
+        verifier_.expect_at_least({stored.seq, stored.hash}, "the stored head");
+        return {};
+    }
+
+    // A look at the text is cheaper than reading it; a false yes does no harm.
+    bool may_matter(const LedgerEntry& entry) const {
+        return !check_.decision_id ||
+               entry.canonical_json.find(check_.decision_id->text()) != std::string::npos;
+    }
+
+    Result<void> take(const LedgerEntry& entry) {
+        TRY_ASSIGN(const Json json, parse_json(entry.canonical_json));
+        TRY_ASSIGN(AuditRecord record, decode_audit_record(json));
+        record.hash = entry.hash;
+        const DecisionId& id = record.draft.decision_id;
+        if (check_.decision_id && id != *check_.decision_id) {
+            return {};
+        }
+        auto found = replays_.find(id);
+        if (found == replays_.end()) {
+            const bool begins =
+                is_plan(record) && (!check_.since || record.draft.timestamp >= *check_.since);
+            if (!begins) {
+                return {};  // Reads and refusals decide nothing, or the decision is too old.
+            }
+            if (replays_.size() >= kReplayDecisionsMax) {
+                return fail(
+                    errors::out_of_range,
+                    "There are more than " + std::to_string(kReplayDecisionsMax) + " decisions.",
+                    "Replay the newest ones with --since.");
+            }
+            found = replays_.emplace(id, DecisionReplay(id)).first;
+        }
+        return found->second.add(record, inputs_);
+    }
+
+    Result<void> compare_stored() {
+        if (verifier_.fault()) {
+            return {};  // The stored decisions are ahead of what was replayed.
+        }
+        std::int64_t compared = 0;
+        for (auto& [id, replay] : replays_) {
+            TRY_ASSIGN(const auto row, check_.store.load_state(decision_key(check_.tenant_id, id)));
+            if (!row) {
+                replay.compare_stored(nullptr);
+                continue;
+            }
+            const auto json = parse_json(row->json);
+            const Json unreadable;
+            replay.compare_stored(json ? &*json : &unreadable);
+            if (++compared % kPage == 0 && check_.on_progress) {
+                check_.on_progress(verifier_.head().seq, compared);
+            }
+        }
+        return {};
+    }
+
+    static void count(const ReplayVerdict& verdict, ReplayReport& report) {
+        ++report.decisions;
+        report.steps += verdict.steps;
+        report.differing += verdict.outcome == ReplayOutcome::differs ? 1 : 0;
+        report.not_replayable += verdict.outcome == ReplayOutcome::not_replayable ? 1 : 0;
+        if (verdict.outcome != ReplayOutcome::ok && report.findings.size() < kReplayFindingsMax) {
+            report.findings.push_back(verdict);
+        }
+    }
+
+    const ReplayCheck& check_;
+    ChainVerifier verifier_;
+    ReplayInputs inputs_;
+    std::map<DecisionId, DecisionReplay> replays_;
+};
+
+}  // namespace
+
+Json encode(const ReplayReport& report) {
+    Json findings = Json::array();
+    for (const ReplayVerdict& verdict : report.findings) {
+        findings.push(encode(verdict));
+    }
+    Json fault;
+    if (report.fault) {
+        fault = Json::object({
+            {"seq", report.fault->seq},
+            {"reason", report.fault->reason},
+            {"detail", report.fault->detail},
+        });
+    }
+    return Json::object({
+        {"ok", report.ok()},
+        {"tenant_id", report.tenant_id.text()},
+        {"decisions", report.decisions},
+        {"steps", report.steps},
+        {"differing", report.differing},
+        {"not_replayable", report.not_replayable},
+        {"findings", std::move(findings)},
+        {"chain_fault", std::move(fault)},
+    });
+}
+
+ReplayInputs stored_inputs(LedgerStore& store, const TenantId& tenant_id) {
+    return ReplayInputs([&store, tenant_id](const std::string& hash) {
+        return store.read_artifact(tenant_id, hash);
+    });
+}
+
+Result<ReplayReport> replay_ledger(const ReplayCheck& check) {
+    return ReplayWalk(check).run();
+}
+
+}  // namespace interlock
