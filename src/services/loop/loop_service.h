@@ -38,6 +38,7 @@ struct LoopConfig {
     std::vector<LimitChange> limits;
     Decimal transfer_threshold;   // Treasury transfers from here on need an approval.
     bool live_available = false;  // A live venue is configured.
+    bool shadow_available = false;
 };
 
 class LoopService {
@@ -157,6 +158,8 @@ public:
 
     Result<void> enter_recovery_of(
         Turn& turn, const VenueAccount& account, std::vector<std::string> reasons);
+    // Takes over a step of safe recovery with all that it asks for.
+    Result<void> recover(Turn& turn, const VenueAccount& account, RecoveryStep step);
 
 private:
     Result<RiskMode> kill_aftermath(Turn& turn, const TenantId& tenant_id);
@@ -236,7 +239,6 @@ private:
         Turn& turn, const VenueAccount& account, const VenueWord& word);
 
     // loop_recovery.cc
-    Result<void> recover(Turn& turn, const VenueAccount& account, RecoveryStep step);
     Result<void> cancel_entries(Turn& turn, const VenueAccount& account);
     Result<void> on_recovery_timer(Turn& turn, const TimerItem& timer);
     Result<void> run_beat(Turn& turn, const VenueAccount& account);

@@ -1,0 +1,115 @@
+// Control of the agent loop by people (seed 002 §4.4, §6.1, §6.2; SEMANTICS S8, S12–S14).
+//
+// What makes an account safer happens at once; what makes it looser becomes an approval that is
+// bound to the account, the values it was asked for and the values it starts from. A refusal by a
+// rule is on the record like the change itself (CONTROL_REFUSED).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contracts/loop/control.h"
+#include "services/approval_service.h"
+#include "services/kill_latch.h"
+#include "services/ledger_service.h"
+#include "services/loop/loop_service.h"
+
+namespace interlock {
+
+class LoopControl {
+public:
+    // Audit records looked at for one page of alerts; the page then says where to go on.
+    static constexpr std::int64_t kAlertScanMax = 2000;
+    static constexpr std::int64_t kAlertPageMax = 100;
+
+    struct Parts {
+        LoopService& loop;
+        SubmitTurn submit;
+        ApprovalService& approvals;
+        LedgerService& ledger;
+        KillLatch& latch;
+        const MarketFeed& feed;
+        LoopConfig config;
+    };
+    explicit LoopControl(Parts parts);
+
+    using Caller = LoopService::Caller;
+    using Reply = LoopService::Reply;
+
+    // One control call as one turn; `function` is the operation's id.
+    template <class Request>
+    void call(Caller caller, std::string function, Request request, Reply reply) {
+        const ControlCall call = request.call;
+        submit_call(
+            std::move(caller),
+            {std::move(function), call},
+            [this, request = std::move(request)](Turn& turn) { return run(turn, request); },
+            std::move(reply));
+    }
+
+    void get_limits(Caller caller, AccountId account_id, Reply reply);
+
+    struct AlertPage {
+        std::int64_t before = 0;  // Only records older than this; 0: from the newest on.
+        std::int64_t limit = 0;
+    };
+    // Any thread: reads the ledger there, the suppressions in a turn.
+    void list_alerts(Caller caller, AlertPage page, Reply reply);
+
+private:
+    struct Function {
+        std::string name;
+        ControlCall call;
+    };
+    using Run = std::function<Result<TurnReply>(Turn&)>;
+    void submit_call(Caller caller, Function function, Run run, Reply reply);
+    Result<TurnReply> refuse(Turn& turn, const std::string& function, const Error& error);
+
+    Result<TurnReply> run(Turn& turn, const ChangeLimitsRequest& request);
+    Result<TurnReply> run(Turn& turn, const SetModeRequest& request);
+    Result<TurnReply> run(Turn& turn, const SetTradingRequest& request);
+    Result<TurnReply> run(Turn& turn, const PutStrategyRequest& request);
+    Result<TurnReply> run(Turn& turn, const EnableStrategyRequest& request);
+    Result<TurnReply> run(Turn& turn, const ChangeUniverseRequest& request);
+    Result<TurnReply> run(Turn& turn, const TransferTreasuryRequest& request);
+    Result<TurnReply> run(Turn& turn, const BookCostRequest& request);
+    Result<TurnReply> run(Turn& turn, const ResumeRecoveryRequest& request);
+    Result<TurnReply> run(Turn& turn, const ResetDrawdownRequest& request);
+    Result<TurnReply> run(Turn& turn, const ConfirmFlowRequest& request);
+    Result<TurnReply> run(Turn& turn, const SuppressAlertRequest& request);
+
+    // loop_control_approvals.cc: what an approval carries out, exactly as it was hashed.
+    void register_kinds();
+    Result<void> execute_limits(Turn& turn, const Approval& approval);
+    Result<void> execute_reset(Turn& turn, const Json& payload);
+    Result<void> execute_mode(Turn& turn, const Approval& approval);
+    Result<void> execute_transfer(Turn& turn, const Approval& approval);
+    Result<void> execute_universe(Turn& turn, const Approval& approval);
+    Result<void> execute_suppression(Turn& turn, const Approval& approval);
+
+    struct Opened {
+        Account account;
+        AccountBooks books;
+    };
+    Result<Opened> open(Turn& turn, const AccountId& account_id);
+    Result<Opened> load(Turn& turn, const Json& payload);
+
+    // One record of what a person or an approval changed.
+    struct Change {
+        std::string event;
+        const Account* account = nullptr;
+        std::string reason = {};
+        Json detail = Json::object();
+    };
+    Result<std::string> audit(Turn& turn, Change change);
+    // Files the approval and answers 202 with its id.
+    Result<TurnReply> ask(Turn& turn, ApprovalService::Draft draft, Json answer);
+    Result<void> save_mode(Turn& turn, TradeMode from, TradeMode to);
+    MarketSet market_of(const Opened& opened) const;
+
+    Parts parts_;
+};
+
+}  // namespace interlock
