@@ -69,8 +69,9 @@ public:
     ApprovalService approvals;
     KillSwitchService kill;
     ProbeService probes;
-    std::unique_ptr<LoopService> loop;  // Null without a feed, and so is the next.
+    std::unique_ptr<LoopService> loop;  // Null without a feed, and so are the next.
     std::unique_ptr<LoopTicker> ticker;
+    std::unique_ptr<LoopControl> control;
 
 private:
     Parts parts_;
