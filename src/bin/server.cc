@@ -19,6 +19,7 @@
 #include "api/http/human_operations.h"
 #include "api/http/key_operations.h"
 #include "api/http/kill_operations.h"
+#include "api/http/loop_control_operations.h"
 #include "api/http/loop_operations.h"
 #include "api/http/page_operations.h"
 #include "api/http/planner_operations.h"
@@ -257,6 +258,7 @@ void Server::Body::build_table() {
     register_audit_operations(table, plane->ledger);
     register_probe_operations(table, plane->probes);
     register_loop_operations(table, *plane->loop);
+    register_loop_control_operations(table, *plane->control);
     register_planner_operations(table, *plane->loop, *plane->ticker);
     register_page_operations(table);
     register_openapi_operation(table, std::string(interlock_version()));
