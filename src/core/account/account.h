@@ -156,6 +156,12 @@ struct FillInput {
     // The market of that fee asset, when the account trades it: the fee then leaves its lots.
     SymbolBook* fee_book = nullptr;
 };
+// The input of a fill with its fee priced and its market found, when the fee's asset needs either.
+FillInput priced_fill(
+    const VenueFill& fill,
+    const Account& account,
+    std::vector<SymbolBook>& books,
+    const MarketSet& market);
 struct FillTarget {
     Account& account;
     SymbolBook& book;

@@ -143,6 +143,28 @@ Result<FillApplied> plan_result(FillPlan& plan, const Account& account, const Ve
 
 }  // namespace
 
+FillInput priced_fill(
+    const VenueFill& fill,
+    const Account& account,
+    std::vector<SymbolBook>& books,
+    const MarketSet& market) {
+    FillInput input{.fill = fill};
+    if (fill.fee_asset == account.quote) {
+        return input;
+    }
+    for (const MarketFacts& facts : market.markets) {
+        if (facts.rules.base == fill.fee_asset && facts.rules.quote == account.quote) {
+            input.fee_price = mid_of(facts);
+        }
+    }
+    for (SymbolBook& book : books) {
+        if (book.base == fill.fee_asset && book.symbol != fill.symbol) {
+            input.fee_book = &book;
+        }
+    }
+    return input;
+}
+
 Result<FillApplied> apply_fill(FillTarget target, const FillInput& input) {
     const VenueFill& fill = input.fill;
     TRY(check_fill(target, fill));

@@ -154,6 +154,20 @@ TEST(AccountFill, AFeeInCoinsWeNeverSawCameFromOutside) {
     EXPECT_TRUE(check_conservation(desk.account, desk.books).empty());
 }
 
+TEST(AccountFill, AFeeIsPricedByTheMarketOfItsAsset) {
+    Desk desk;
+    const MarketSet market{{a_market("BNB", "599", "601"), a_market("BTC")}};
+    const OrderRecord order = an_order();
+    const VenueFill in_bnb = a_trade(order, {.fee = "0.1", .fee_asset = "BNB"});
+    const FillInput priced = priced_fill(in_bnb, desk.account, desk.books, market);
+    EXPECT_EQ(priced.fee_price, dec("600"));
+    EXPECT_EQ(priced.fee_book, &desk.bnb);
+    const VenueFill in_quote = a_trade(order, {.fee = "0.1"});
+    EXPECT_FALSE(priced_fill(in_quote, desk.account, desk.books, market).fee_price);
+    const VenueFill in_base = a_trade(order, {.fee = "0.1", .fee_asset = "BTC"});
+    EXPECT_EQ(priced_fill(in_base, desk.account, desk.books, market).fee_book, nullptr);
+}
+
 TEST(AccountFill, ARebateIsAFeeBelowZero) {
     Desk desk;
     const auto applied = desk.trade(Side::buy, {.qty = "1", .price = "100", .fee = "-0.1"});

@@ -115,10 +115,7 @@ private:
             note_failed(fill, "the account has no book of this market");
             return;
         }
-        FillInput input{.fill = fill};
-        if (fill.fee_asset != book->base && fill.fee_asset != book->quote) {
-            find_fee_market(input);
-        }
+        const FillInput input = priced_fill(fill, out_.account, out_.books, in_.market);
         auto applied = apply_fill({.account = out_.account, .book = *book, .order = order}, input);
         if (!applied) {
             note_failed(fill, applied.error().message);
@@ -137,16 +134,6 @@ private:
             "position_mismatch",
             std::string(fill.symbol.text()),
             "trade " + std::to_string(fill.trade_id) + " cannot be booked: " + why);
-    }
-
-    void find_fee_market(FillInput& input) {
-        for (const MarketFacts& facts : in_.market.markets) {
-            if (facts.rules.base == input.fill.fee_asset &&
-                facts.rules.quote == out_.account.quote) {
-                input.fee_price = mid_of(facts);
-                input.fee_book = find_book(out_.books, facts.symbol);
-            }
-        }
     }
 
     void step(OrderRecord& order, const OrderEvent& event) {
