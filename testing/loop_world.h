@@ -268,7 +268,8 @@ public:
     }
     std::vector<std::string> events(const std::string& decision = "") {
         std::vector<std::string> events;
-        for (const AuditRecord& record : *plane->ledger.read(tenant, 0, 10'000)) {
+        const auto records = *plane->ledger.read(tenant, 0, 10'000);
+        for (const AuditRecord& record : records) {
             if (decision.empty() || record.draft.decision_id.text() == decision) {
                 events.push_back(record.draft.event);
             }

@@ -168,11 +168,16 @@ std::int64_t Turn::unknown_effects(const TenantId& tenant_id) const {
     return count;
 }
 
+// The last word of a turn on a timer counts.
 void Turn::set_timer(TimerItem timer) {
+    std::erase(commit_.timers_finished, timer.timer_id);
+    std::erase_if(
+        commit_.timers, [&](const TimerItem& set) { return set.timer_id == timer.timer_id; });
     commit_.timers.push_back(std::move(timer));
 }
 
 void Turn::clear_timer(TimerId timer_id) {
+    std::erase_if(commit_.timers, [&](const TimerItem& set) { return set.timer_id == timer_id; });
     commit_.timers_finished.push_back(std::move(timer_id));
 }
 

@@ -1,5 +1,6 @@
 #include "services/turn_runner.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -280,7 +281,14 @@ void TurnRunner::track_effects(const TurnCommit& commit) {
     }
     for (const TimerItem& timer : commit.timers) {
         timer_due_[timer.timer_id] = timer.due_at;
-        timers_.emplace(timer.due_at, timer);
+        const auto [begin, end] = timers_.equal_range(timer.due_at);
+        const auto set = std::find_if(
+            begin, end, [&](const auto& entry) { return entry.second.timer_id == timer.timer_id; });
+        if (set != end) {
+            set->second = timer;  // However often it is set for a moment, it comes up once.
+        } else {
+            timers_.emplace(timer.due_at, timer);
+        }
     }
     for (const TimerId& timer_id : commit.timers_finished) {
         timer_due_.erase(timer_id);  // Its entry in timers_ is skipped when it comes up.
@@ -463,6 +471,13 @@ TurnRequest TurnRunner::outcome_turn(EffectOutcome outcome) {
     return request;
 }
 
+namespace {
+
+// Longer receipts are kept beside the record, not in it.
+constexpr std::size_t kReceiptInlineMax = 200;
+
+}  // namespace
+
 Result<TurnReply> TurnRunner::record_outcome(Turn& turn, const EffectOutcome& outcome) {
     const EffectId& effect_id = outcome.effect.effect_id;
     if (!turn.is_effect_open(effect_id)) {
@@ -477,7 +492,14 @@ Result<TurnReply> TurnRunner::record_outcome(Turn& turn, const EffectOutcome& ou
     }());
     draft.step = AuditStep::execute;
     draft.status = outcome.fate == EffectFate::done ? AuditStatus::passed : AuditStatus::failed;
-    draft.reason = outcome.fate == EffectFate::done ? outcome.receipt : outcome.error_message;
+    if (outcome.fate != EffectFate::done) {
+        draft.reason = outcome.error_message;
+    } else if (outcome.receipt.size() <= kReceiptInlineMax) {
+        draft.reason = outcome.receipt;
+    } else {
+        draft.reason = "the receipt is kept as an artifact";
+        draft.artifacts.push_back(turn.put_artifact(outcome.receipt));
+    }
     draft.detail.set("effect_id", effect_id.text());
     draft.detail.set("kind", outcome.effect.kind);
     if (!outcome.error_code.empty()) {

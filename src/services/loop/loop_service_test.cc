@@ -274,10 +274,10 @@ TEST(Loop, AMarketThatMovesFillsWhatRestsThroughTheWatch) {
     world.trade("d1", one("buy", "1", "99.50"));
     MarketView crash = testing::calm_view();
     for (auto& level : crash.bids) {
-        level.price.value -= 100;
+        level.price.count -= 100;
     }
     for (auto& level : crash.asks) {
-        level.price.value -= 100;
+        level.price.count -= 100;
     }
     world.market->set(0, crash);
     world.pass(Duration::of_seconds(10));
