@@ -38,8 +38,8 @@ public:
         BookSide side = BookSide::buy;
         BookOrderKind kind = BookOrderKind::limit;
         BookTimeInForce time_in_force = BookTimeInForce::gtc;
-        Ticks price;
-        Lots quantity;
+        Ticks price = {};
+        Lots quantity = {};
     };
     struct Cost {
         Lots quantity;
