@@ -61,7 +61,10 @@ Result<void> LoopService::recover(Turn& turn, const VenueAccount& account, Recov
         ++next.version;
         put_account(turn, std::move(next));
     }
-    if (step.state.next_cycle_at) {
+    if (!step.state.next_cycle_at) {
+        turn.clear_timer(timer_of(account));
+    } else if (step.state.next_cycle_at != view.account->recovery.next_cycle_at) {
+        // Left alone otherwise: a cycle that is due or under way must not be counted twice.
         turn.set_timer({
             .timer_id = timer_of(account),
             .tenant_id = account.tenant_id,
@@ -69,8 +72,6 @@ Result<void> LoopService::recover(Turn& turn, const VenueAccount& account, Recov
             .json = to_text(encode(account)),
             .due_at = *step.state.next_cycle_at,
         });
-    } else {
-        turn.clear_timer(timer_of(account));
     }
     const auto say = [&](std::string event, AuditStatus status, AuditSeverity severity) {
         AuditDraft draft = turn.draft(std::move(event));
