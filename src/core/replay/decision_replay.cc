@@ -9,6 +9,7 @@
 #include "contracts/loop/loop_tools.h"
 #include "core/loop/rehearsal.h"
 #include "core/order/order_identity.h"
+#include "core/planner/maker_planner.h"
 #include "core/replay/json_difference.h"
 
 namespace interlock {
@@ -162,6 +163,8 @@ Result<void> DecisionReplay::run_plan(const AuditRecord& record, ReplayInputs& i
     }
     ++attempt_;
     from_outside_ = from_outside->as_bool();
+    const Json* planner_input = record.draft.detail.find("planner_input");
+    planner_input_ = planner_input == nullptr ? Json() : *planner_input;
     tick_id_ = record.draft.tick_id;
     planned_at_ = record.draft.timestamp;
     plan_ref_ = record.draft.artifacts.front();
@@ -196,6 +199,21 @@ GateReport DecisionReplay::gates_on(const ReplayInputs::Facts& facts, const Plan
     });
 }
 
+// A built-in planner makes the same plan of the same facts; later attempts are adjusted plans.
+Result<void> DecisionReplay::compare_planned(const ReplayInputs::Facts& facts) const {
+    if (from_outside_ || attempt_ > 1) {
+        return {};
+    }
+    const auto planned = replan(planner_input_, facts.state, facts.market);
+    if (!planned) {
+        return fail(
+            errors::not_replayable, "The planner does not plan again: " + planned.error().message);
+    }
+    TRY_ASSIGN(const std::string text, canonical_json(encode(*planned)));
+    return require_equal(
+        "the plan of the built-in planner", plan_ref_, "sha256:" + sha256_hex(text));
+}
+
 Result<void> DecisionReplay::run_validation(const AuditRecord& record, ReplayInputs& inputs) {
     TRY(require_planned());
     TRY(require_count(record, 4));
@@ -207,6 +225,7 @@ Result<void> DecisionReplay::run_validation(const AuditRecord& record, ReplayInp
     TRY(inputs.require_policy(config_ref_));
     TRY_ASSIGN(const Plan plan, inputs.plan_of(plan_ref_));
     TRY_ASSIGN(const ReplayInputs::Facts facts, inputs.facts_of(artifacts[1], artifacts[2]));
+    TRY(compare_planned(facts));
     const GateReport report = gates_on(facts, plan);
     Json validation = encode(report);
     TRY_ASSIGN(const std::string text, canonical_json(validation));
@@ -457,8 +476,9 @@ Result<void> DecisionReplay::compare_decision(const Decision& stored) const {
     TRY(require_equal(
         "the stored attempt", std::to_string(stored.attempt), std::to_string(attempt_)));
     TRY(require_equal("planned_at", to_text(stored.planned_at), to_text(planned_at_)));
-    if (stored.from_outside != from_outside_) {
-        return differs("The stored decision names another kind of planner.");
+    if (stored.from_outside != from_outside_ ||
+        hash_or_nothing(stored.planner_input) != hash_or_nothing(planner_input_)) {
+        return differs("The stored decision names another planner.");
     }
     TRY(compare_verdicts(stored));
     TRY(require_equal("the stored config", stored.config_ref, config_ref_));

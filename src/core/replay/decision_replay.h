@@ -2,7 +2,8 @@
 // compares: gates, dry run, adjustment and order ids must come out as the ledger says (seed 002
 // §5.3, I9), and the stored decision must be what the ledger tells of it. Pure: no clock, no store.
 //
-// Every attempt of the decision is re-run. The plan of an outside planner is an input.
+// Every attempt of the decision is re-run. A built-in planner plans again from the recorded facts;
+// the plan of an outside planner is an input.
 #pragma once
 
 #include <memory>
@@ -70,6 +71,7 @@ private:
     Result<void> compare_decision(const Decision& stored) const;
     Result<void> compare_verdicts(const Decision& stored) const;
     Result<void> require_planned() const;
+    Result<void> compare_planned(const ReplayInputs::Facts& facts) const;
     GateReport gates_on(const ReplayInputs::Facts& facts, const Plan& plan) const;
     void note(const Error& error, const AuditRecord* record);
 
@@ -77,6 +79,7 @@ private:
     // Of the latest attempt:
     std::int64_t attempt_ = 0;
     bool from_outside_ = true;
+    Json planner_input_;
     TickId tick_id_;
     Timestamp planned_at_;
     DecisionStage stage_ = DecisionStage::planned;

@@ -90,17 +90,21 @@ Result<GateReport> LoopService::validate_step(
     Turn& turn, Decision& decision, const Gathered& facts) {
     TRY_ASSIGN(std::string plan_text, canonical_json(encode(decision.plan)));
     const std::string plan_ref = turn.put_artifact(std::move(plan_text));
+    Json planned = Json::object(
+        {{"attempt", decision.attempt},
+         {"from_outside", decision.from_outside},
+         {"intents", decision.plan.intents.size()},
+         {"cancels", decision.plan.cancels.size()}});
+    if (!decision.planner_input.is_null()) {
+        planned.set("planner_input", decision.planner_input);
+    }
     TRY(audit_step(
         turn,
         decision,
         {.event = "PLAN_CREATED",
          .step = AuditStep::plan,
          .reason = decision.plan.reason,
-         .detail = Json::object(
-             {{"attempt", decision.attempt},
-              {"from_outside", decision.from_outside},
-              {"intents", decision.plan.intents.size()},
-              {"cancels", decision.plan.cancels.size()}}),
+         .detail = std::move(planned),
          .artifacts = {plan_ref},
          .by_planner = true}));
     GateReport report = run_gates({

@@ -1,0 +1,131 @@
+#include "services/decision_receipt.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "base/errors.h"
+#include "base/json.h"
+#include "services/test_tampered_store.h"
+#include "testing/loop_world.h"
+
+namespace interlock {
+namespace {
+
+const Ed25519KeyPair& the_key() {
+    static const Ed25519KeyPair key = *ed25519_from_seed(std::string(32, 'r'));
+    return key;
+}
+
+Result<std::string> receipt_from(LoopWorld& world, LedgerStore& store) {
+    return write_receipt(
+        {.store = store, .key = the_key(), .created_at = world.clock.now()},
+        world.tenant,
+        DecisionId::trusted("d1"));
+}
+
+// Of a decision that was executed and verified, among others.
+std::string a_receipt() {
+    LoopWorld world;
+    const Json intents = Json::array({LoopWorld::intent("buy", "1", "100.01")});
+    world.trade("d1", intents);
+    world.validate("d2", intents);
+    world.pass(Duration::of_seconds(5));
+    const auto text = receipt_from(world, world.memory);
+    EXPECT_TRUE(text.has_value()) << (text ? "" : text.error().message);
+    return text ? *text : "";
+}
+
+TEST(Receipt, HoldsWithoutTheDatabase) {
+    const ReceiptReport report = verify_receipt(a_receipt(), the_key().public_key);
+    EXPECT_EQ(report.problem, "");
+    EXPECT_TRUE(report.authorship_proven);
+    EXPECT_EQ(report.decision_id.text(), "d1");
+    ASSERT_TRUE(report.decision.has_value());
+    EXPECT_EQ(report.decision->stage, DecisionStage::recorded);
+    EXPECT_GE(report.replay.steps, 7);
+}
+
+TEST(Receipt, WithoutAKeyProvesNoAuthor) {
+    const ReceiptReport report = verify_receipt(a_receipt());
+    EXPECT_TRUE(report.ok());
+    EXPECT_FALSE(report.authorship_proven);
+}
+
+TEST(Receipt, OfAnotherKeyIsRefused) {
+    const Ed25519KeyPair other = *ed25519_from_seed(std::string(32, 'o'));
+    EXPECT_FALSE(verify_receipt(a_receipt(), other.public_key).ok());
+}
+
+TEST(Receipt, IsSmall) {
+    EXPECT_LT(a_receipt().size(), std::size_t{64} * 1024);
+}
+
+TEST(Receipt, NoFlippedBitGoesUnnoticed) {
+    const std::string whole = a_receipt();
+    ASSERT_TRUE(verify_receipt(whole).ok());
+    EXPECT_TRUE(rc::check([&] {
+        std::string text = whole;
+        const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
+        const auto bit = *rc::gen::inRange(0, 8);
+        text[at] = static_cast<char>(text[at] ^ (1 << bit));
+        RC_ASSERT(!verify_receipt(text).ok());
+    }));
+}
+
+TEST(Receipt, EveryPartIsGuardedAgainstAFlippedByte) {
+    const std::string whole = a_receipt();
+    ASSERT_TRUE(verify_receipt(whole).ok());
+    // A stride that shares no factor with anything in the file, through all of it.
+    for (std::size_t at = 0; at < whole.size(); at += 97) {
+        std::string text = whole;
+        text[at] = static_cast<char>(text[at] ^ 1);
+        EXPECT_FALSE(verify_receipt(text).ok()) << "at byte " << at;
+    }
+}
+
+TEST(Receipt, NothingMayBeAddedOrCutOff) {
+    const std::string whole = a_receipt();
+    EXPECT_FALSE(verify_receipt(whole + "\n").ok());
+    EXPECT_FALSE(verify_receipt(" " + whole).ok());
+    EXPECT_FALSE(verify_receipt(whole.substr(0, whole.size() - 1)).ok());
+    EXPECT_FALSE(verify_receipt("").ok());
+    EXPECT_FALSE(verify_receipt("{}\n").ok());
+    EXPECT_FALSE(verify_receipt(std::string(kReceiptBytesMax + 1, ' ')).ok());
+}
+
+TEST(Receipt, IsNotMadeOfATamperedDecision) {
+    LoopWorld world;
+    world.trade("d1", Json::array({LoopWorld::intent("buy", "1", "100.01")}));
+    TamperedStore store(world.memory);
+    store.on_state = [](const std::string&, std::string& json) {
+        const std::string from = "\"qty\":\"1\"";
+        json.replace(json.find(from), from.size(), "\"qty\":\"9\"");
+    };
+    const auto text = receipt_from(world, store);
+    ASSERT_FALSE(text.has_value());
+    EXPECT_EQ(text.error().code(), errors::replay_differs.code);
+}
+
+TEST(Receipt, IsNotMadeOfABrokenChain) {
+    LoopWorld world;
+    world.trade("d1", Json::array({LoopWorld::intent("buy", "1", "100.01")}));
+    TamperedStore store(world.memory);
+    store.on_entry = [](LedgerEntry& entry) {
+        if (entry.seq == 1) {
+            entry.hash = std::string(64, '0');
+        }
+    };
+    const auto text = receipt_from(world, store);
+    ASSERT_FALSE(text.has_value());
+    EXPECT_EQ(text.error().code(), errors::corrupt_data.code);
+}
+
+TEST(Receipt, OfAnUnknownDecisionIsNotFound) {
+    LoopWorld world;
+    const auto text = receipt_from(world, world.memory);
+    ASSERT_FALSE(text.has_value());
+    EXPECT_EQ(text.error().code(), errors::not_found.code);
+}
+
+}  // namespace
+}  // namespace interlock

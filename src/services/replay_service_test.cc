@@ -1,0 +1,260 @@
+#include "services/replay_service.h"
+
+#include <gtest/gtest.h>
+
+#include "base/errors.h"
+#include "services/test_tampered_store.h"
+#include "testing/loop_world.h"
+
+namespace interlock {
+namespace {
+
+Json one(std::string_view side, std::string_view qty, const Json& price) {
+    return Json::array({LoopWorld::intent(side, qty, price)});
+}
+
+ReplayReport replay_of(LoopWorld& world, LedgerStore& store, const std::string& decision = "") {
+    ReplayCheck check{.store = store, .tenant_id = world.tenant};
+    if (!decision.empty()) {
+        check.decision_id = DecisionId::trusted(decision);
+    }
+    auto report = replay_ledger(check);
+    EXPECT_TRUE(report.has_value()) << (report ? "" : report.error().message);
+    return report ? *report : ReplayReport();
+}
+
+std::string finding_of(const ReplayReport& report) {
+    return report.findings.empty() ? "" : report.findings.front().detail;
+}
+
+// A dry run with costs that no plan of this size bears.
+Json costly_dry_run(LoopWorld& world, const std::string& decision, const Json& intents) {
+    Json body = LoopWorld::ids_of(decision, "c" + decision);
+    body.set("plan", Json::object({{"intents", intents}}));
+    body.set("assumptions", Json::object({{"slippage_bps", 12'000}, {"fee_bps", 100}}));
+    return world.call("dry_run", body);
+}
+
+TEST(Replay, AnExecutedDecisionComesOutAsRecorded) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    world.pass(Duration::of_seconds(5));
+    const ReplayReport report = replay_of(world, world.memory);
+    EXPECT_TRUE(report.ok()) << finding_of(report);
+    EXPECT_EQ(report.decisions, 1);
+    // Plan, gates, dry run, write-ahead, outcome, record, stored row.
+    EXPECT_GE(report.steps, 7);
+}
+
+TEST(Replay, ARefusedPlanComesOutAsRecorded) {
+    LoopWorld world;
+    world.validate("d1", one("buy", "90", "100.01"));
+    const ReplayReport report = replay_of(world, world.memory);
+    EXPECT_TRUE(report.ok()) << finding_of(report);
+    EXPECT_EQ(report.decisions, 1);
+}
+
+TEST(Replay, EveryAttemptOfADecisionIsReplayed) {
+    LoopWorld world;
+    world.validate("d1", one("buy", "90", "100.01"));
+    Json body = LoopWorld::ids_of("d1", "again");
+    body.set("plan", Json::object({{"intents", one("buy", "1", "100.01")}, {"reason", "less"}}));
+    world.call("validate", body);
+    const ReplayReport report = replay_of(world, world.memory);
+    EXPECT_TRUE(report.ok()) << finding_of(report);
+    EXPECT_EQ(report.decisions, 1);
+    // The first attempt with its record, the second one, the stored row.
+    EXPECT_EQ(report.steps, 6);
+}
+
+TEST(Replay, AnAbortedDryRunComesOutAsRecorded) {
+    LoopWorld world;
+    const Json intents = one("buy", "19", Json());
+    world.validate("d1", intents);
+    const Json answer = costly_dry_run(world, "d1", intents);
+    const ReplayReport report = replay_of(world, world.memory);
+    EXPECT_TRUE(report.ok()) << finding_of(report);
+    EXPECT_EQ(world.count("DRY_RUN_ABORTED_OR_ADJUSTED"), 1) << to_text(answer);
+}
+
+TEST(Replay, OneDecisionCanBeAskedFor) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    world.trade("d10", one("buy", "2", "100.01"));
+    const ReplayReport report = replay_of(world, world.memory, "d1");
+    EXPECT_TRUE(report.ok()) << finding_of(report);
+    EXPECT_EQ(report.decisions, 1);
+}
+
+TEST(Replay, AnUnknownDecisionIsNotFound) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    const auto report = replay_ledger(
+        {.store = world.memory,
+         .tenant_id = world.tenant,
+         .decision_id = DecisionId::trusted("d2")});
+    ASSERT_FALSE(report.has_value());
+    EXPECT_EQ(report.error().code(), errors::not_found.code);
+}
+
+TEST(Replay, SinceLeavesOutWhatWasPlannedBefore) {
+    LoopWorld world;
+    world.validate("d1", one("buy", "1", "100.01"));
+    world.pass(Duration::of_seconds(2));
+    const Timestamp since = world.clock.now();
+    world.validate("d2", one("buy", "2", "100.01"));
+    const auto report = replay_ledger(
+        {.store = world.memory, .tenant_id = world.tenant, .decision_id = {}, .since = since});
+    ASSERT_TRUE(report.has_value());
+    EXPECT_EQ(report->decisions, 1);
+    EXPECT_TRUE(report->ok());
+}
+
+TEST(Replay, ChangedBytesOfAnInputAreFound) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    TamperedStore store(world.memory);
+    store.on_artifact = [](std::string& bytes) {
+        const std::string key = "\"cash_free\":\"";
+        if (const auto at = bytes.find(key); at != std::string::npos) {
+            char& digit = bytes[at + key.size()];
+            digit = digit == '1' ? '2' : '1';
+        }
+    };
+    const ReplayReport report = replay_of(world, store);
+    EXPECT_EQ(report.differing, 1);
+    EXPECT_NE(finding_of(report).find("do not have that hash"), std::string::npos);
+}
+
+TEST(Replay, AMissingInputIsNotReplayable) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    TamperedStore store(world.memory);
+    store.on_artifact = [](std::string& bytes) {
+        if (bytes.find("\"best_ask\"") != std::string::npos) {
+            bytes.clear();
+        }
+    };
+    const ReplayReport report = replay_of(world, store);
+    EXPECT_EQ(report.not_replayable, 1);
+    EXPECT_FALSE(report.ok());
+}
+
+TEST(Replay, AnotherPolicyIsNotReplayable) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    const std::string other = R"({"policy":"loop.v2"})";
+    TamperedStore store(world.memory);
+    store.on_record = [&](AuditDraft& draft) {
+        if (draft.event == "VALIDATION_RESULT") {
+            draft.artifacts.back() = "sha256:" + sha256_hex(other);
+        }
+    };
+    TurnCommit kept;
+    kept.artifacts.push_back({world.tenant, sha256_hex(other), other});
+    ASSERT_TRUE(world.memory.commit({&kept, 1}));
+    const ReplayReport report = replay_of(world, store);
+    EXPECT_EQ(report.not_replayable, 1);
+}
+
+struct RowChange {
+    const char* name;
+    const char* from;
+    const char* to;
+};
+void PrintTo(const RowChange& change, std::ostream* out) {
+    *out << change.name;
+}
+
+class ReplayOfChangedRow : public ::testing::TestWithParam<RowChange> {};
+
+TEST_P(ReplayOfChangedRow, IsFound) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    world.pass(Duration::of_seconds(5));
+    TamperedStore store(world.memory);
+    bool changed = false;
+    store.on_state = [&](const std::string&, std::string& json) {
+        const std::string from = GetParam().from;
+        if (const auto at = json.find(from); at != std::string::npos) {
+            json.replace(at, from.size(), GetParam().to);
+            changed = true;
+        }
+    };
+    const ReplayReport report = replay_of(world, store);
+    ASSERT_TRUE(changed);
+    EXPECT_EQ(report.differing, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields,
+    ReplayOfChangedRow,
+    ::testing::Values(
+        RowChange{"quantity", "\"qty\":\"1\"", "\"qty\":\"2\""},
+        RowChange{"verdict", "\"pass\":true", "\"pass\":false"},
+        RowChange{"stage", "\"stage\":\"recorded\"", "\"stage\":\"executed\""},
+        RowChange{"attempt", "\"attempt\":1", "\"attempt\":2"},
+        RowChange{"planner", "\"from_outside\":true", "\"from_outside\":false"},
+        RowChange{"input", "\"state\":\"sha256:", "\"state\":\"sha256:0"},
+        RowChange{"verification", "\"overall\":\"matched\"", "\"overall\":\"drift\""},
+        RowChange{"costs", "\"fee_bps\":\"0\"", "\"fee_bps\":\"1\""},
+        RowChange{"syntax", "\"tick_id\"", "\"tick_idd\""}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Replay, ADecisionWithoutItsRowIsFound) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    TamperedStore store(world.memory);
+    store.on_state = [](const std::string&, std::string& json) { json.clear(); };
+    EXPECT_EQ(replay_of(world, store).differing, 1);
+}
+
+TEST(Replay, AVerdictRewrittenInTheWholeChainIsFound) {
+    LoopWorld world;
+    world.validate("d1", one("buy", "90", "100.01"));
+    TamperedStore store(world.memory);
+    store.on_record = [](AuditDraft& draft) {
+        if (draft.event == "VALIDATION_RESULT") {
+            draft.detail.set("validation_hash", std::string(64, 'a'));
+        }
+    };
+    store.on_state = [](const std::string&, std::string& json) {
+        const std::string from = "\"pass\":false";
+        json.replace(json.find(from), from.size(), "\"pass\":true");
+    };
+    const ReplayReport report = replay_of(world, store);
+    EXPECT_EQ(report.differing, 1);
+    EXPECT_NE(finding_of(report).find("pass: recorded true, replayed false"), std::string::npos)
+        << finding_of(report);
+}
+
+TEST(Replay, AnOrderIdRewrittenInTheWholeChainIsFound) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    TamperedStore store(world.memory);
+    store.on_record = [](AuditDraft& draft) {
+        Json* orders = draft.detail.find("orders");
+        if (orders != nullptr && orders->is_array() && !orders->items().empty()) {
+            orders->items()[0].set("order_client_id", "hsomethingelse");
+        }
+    };
+    EXPECT_EQ(replay_of(world, store).differing, 1);
+}
+
+TEST(Replay, ABrokenChainIsNotReplayedBeyondTheBreak) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    TamperedStore store(world.memory);
+    store.on_entry = [](LedgerEntry& entry) {
+        if (entry.seq == 2) {
+            entry.hash = std::string(64, '0');
+        }
+    };
+    const ReplayReport report = replay_of(world, store);
+    ASSERT_TRUE(report.fault.has_value());
+    EXPECT_EQ(report.fault->seq, 2);
+    EXPECT_FALSE(report.ok());
+}
+
+}  // namespace
+}  // namespace interlock
