@@ -1,6 +1,7 @@
 // The command `interlock`: describes all commands to the parser, runs the chosen one.
 #include <iostream>
 
+#include "bin/account_command.h"
 #include "bin/admin_commands.h"
 #include "bin/approvals_command.h"
 #include "bin/audit_command.h"
@@ -13,6 +14,8 @@
 #include "bin/drill_command.h"
 #include "bin/kill_command.h"
 #include "bin/mcp_command.h"
+#include "bin/receipt_command.h"
+#include "bin/replay_command.h"
 #include "bin/serve_command.h"
 #include "bin/sim_command.h"
 #include "bin/sink_command.h"
@@ -33,6 +36,9 @@ void describe(CommandLine& line) {
     add_kill_command(line);
     add_approvals_command(line);
     add_audit_command(line);
+    add_account_commands(line);
+    add_replay_command(line);
+    add_receipt_command(line);
     add_admin_commands(line);
     add_doctor_command(line);
     add_drill_command(line);

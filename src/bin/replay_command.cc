@@ -1,0 +1,147 @@
+#include "bin/replay_command.h"
+
+#include <iostream>
+
+#include "base/errors.h"
+#include "bin/audit_view.h"
+#include "bin/console.h"
+#include "bin/ledger_folder.h"
+#include "bin/server_client.h"
+#include "services/replay_service.h"
+
+namespace interlock {
+namespace {
+
+struct Options {
+    std::string decision;
+    std::string tenant;
+    std::string since;
+    bool all = false;
+};
+
+// Every tenant with a chain, or the one named.
+Result<std::vector<TenantId>> chosen_tenants(LedgerStore& store, const Options& options) {
+    if (!options.decision.empty() || !options.tenant.empty()) {
+        TRY_ASSIGN(const TenantId tenant_id, choose_chain(store, options.tenant));
+        return std::vector{tenant_id};
+    }
+    TRY_ASSIGN(const auto heads, store.load_heads());
+    std::vector<TenantId> tenants;
+    for (const auto& [tenant_id, head] : heads) {
+        if (tenant_id != system_tenant()) {
+            tenants.push_back(tenant_id);
+        }
+    }
+    return tenants;
+}
+
+std::string where_of(const ReplayVerdict& verdict) {
+    return verdict.seq == 0 ? "stored decision" : verdict.event + " " + std::to_string(verdict.seq);
+}
+
+std::string describe(const ReplayReport& report) {
+    std::string text;
+    if (!report.findings.empty()) {
+        std::vector<std::vector<std::string>> rows;
+        for (const ReplayVerdict& verdict : report.findings) {
+            rows.push_back(
+                {verdict.decision_id.text(),
+                 std::string(to_word(verdict.outcome)),
+                 where_of(verdict),
+                 verdict.detail});
+        }
+        text += render_table({"DECISION", "OUTCOME", "WHERE", "FOUND"}, rows);
+    }
+    if (report.fault) {
+        text += "The chain of " + print_safe(report.tenant_id.text()) + " is broken at record " +
+                std::to_string(report.fault->seq) + " (" + std::string(report.fault->reason) +
+                "); run `interlock audit verify`.\n";
+    }
+    return text + print_safe(report.tenant_id.text()) + ": " + (report.ok() ? "OK, " : "") +
+           count_text(report.decisions, "decision") + " and " + count_text(report.steps, "step") +
+           " replayed, " + std::to_string(report.differing) + " differing, " +
+           std::to_string(report.not_replayable) + " not replayable.\n";
+}
+
+// What is wrong with the choice itself; nothing when it can be run.
+std::optional<std::string> why_not(const Options& options) {
+    const int choices = (options.decision.empty() ? 0 : 1) + (options.since.empty() ? 0 : 1) +
+                        (options.all ? 1 : 0);
+    if (choices != 1) {
+        return "Name one decision, or give either --all or --since TIME.";
+    }
+    return std::nullopt;
+}
+
+Result<bool> replay(const GlobalOptions& global, const Options& options, LedgerStore& store) {
+    ReplayCheck check{.store = store, .tenant_id = {}};
+    if (!options.decision.empty()) {
+        TRY_ASSIGN(check.decision_id, DecisionId::parse(options.decision));
+    }
+    if (!options.since.empty()) {
+        TRY_ASSIGN(check.since, parse_timestamp(options.since));
+    }
+    TRY_ASSIGN(const std::vector<TenantId> tenants, chosen_tenants(store, options));
+    bool ok = true;
+    for (const TenantId& tenant_id : tenants) {
+        ProgressLine progress(global.json);
+        check.tenant_id = tenant_id;
+        check.on_progress = [&](std::int64_t seq, std::int64_t decisions) {
+            progress.show(
+                "replaying " + tenant_id.text() + ", record " + std::to_string(seq) + ", " +
+                count_text(decisions, "decision"));
+        };
+        auto report = replay_ledger(check);
+        progress.clear();
+        TRY(report);
+        ok = ok && report->ok();
+        if (global.json) {
+            print_json(encode(*report));
+        } else {
+            std::cout << describe(*report) << std::flush;
+        }
+    }
+    return ok;
+}
+
+ExitCode run_replay(const GlobalOptions& global, const Options& options) {
+    if (const auto why = why_not(options)) {
+        return report_usage(global, *why, "Run `interlock replay --help`.");
+    }
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return folder.error();
+    }
+    // One moment for everything: decisions move on while a server runs.
+    const auto store = open_ledger(*folder, LedgerView::snapshot);
+    if (!store) {
+        return report_failure(global, store.error());
+    }
+    const auto ok = replay(global, options, **store);
+    if (!ok) {
+        return report_failure(global, ok.error());
+    }
+    return *ok ? ExitCode::ok : ExitCode::refused;
+}
+
+}  // namespace
+
+void add_replay_command(CommandLine& line) {
+    CLI::App* command = line.app.add_subcommand(
+        "replay", "Re-run recorded decisions and compare; works with or without a server.");
+    const auto options = std::make_shared<Options>();
+    command->add_option("decision", options->decision, "Only this decision.")
+        ->type_name("DECISION_ID");
+    command
+        ->add_option("--tenant", options->tenant, "Whose decisions; every tenant's when left out.")
+        ->type_name("TENANT");
+    command->add_flag("--all", options->all, "Every decision.");
+    command
+        ->add_option("--since", options->since, "Decisions planned from this time on (RFC 3339).")
+        ->type_name("TIME");
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_replay(line.global, *options); };
+    });
+}
+
+}  // namespace interlock
