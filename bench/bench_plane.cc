@@ -38,6 +38,13 @@ Result<void> BenchPlane::build(const Options& options) {
     }
     TRY_ASSIGN(mirror_, FileHeadMirror::open(data_->file("heads")));
     flag_.emplace(data_->path());
+    PlaneConfig config;
+    if (options.trade) {
+        feed_.emplace(clock_);
+        TRY_ASSIGN(config.loop.quote, Asset::parse("USDT"));
+        config.loop.paper_deposit = Decimal(100'000);
+        config.loop.universe = feed_->symbols();
+    }
     plane_.emplace(
         Plane::Parts{
             .store = *store,
@@ -49,8 +56,9 @@ Result<void> BenchPlane::build(const Options& options) {
             .flag = *flag_,
             .key = data_->ledger_key(),
             .submit = [this](TurnRequest turn) { engine_->submit(std::move(turn)); },
-            .dispatch = [](std::vector<OutboxItem>) {}},
-        PlaneConfig{});
+            .dispatch = [](std::vector<OutboxItem>) {},
+            .feed = feed_ ? &*feed_ : nullptr},
+        config);
     engine_ = std::make_unique<TurnEngine>(plane_->runner, TurnEngine::Bounds{});
     engine_->set_clock(clock_);
     TRY(plane_->open());

@@ -16,6 +16,7 @@
 #include "adapters/system/file_kill_flag.h"
 #include "adapters/system/random_id_source.h"
 #include "adapters/system/system_clock.h"
+#include "bench/bench_feed.h"
 #include "bench/recording_store.h"
 #include "services/plane.h"
 #include "services/turn_engine.h"
@@ -36,6 +37,7 @@ public:
     struct Options {
         std::string folder;   // New, or holding an earlier plane.
         bool record = false;  // Keep copies of the turns; costs time.
+        bool trade = false;   // With a market, so that plans can be validated.
     };
     static Result<std::unique_ptr<BenchPlane>> open(const Options& options);
     ~BenchPlane() override;
@@ -71,6 +73,7 @@ private:
     std::optional<FileHeadMirror> mirror_;
     std::optional<FileKillFlag> flag_;
     NoSink sink_;
+    std::optional<BenchFeed> feed_;
     std::optional<Plane> plane_;
     std::unique_ptr<TurnEngine> engine_;
     EngineCounts counts_;

@@ -21,42 +21,45 @@ Duration cpu_of_this_process() {
     return {of(used.ru_utime) + of(used.ru_stime)};
 }
 
-// The bytes of one probe. Keys are as unordered as real ones.
-class ProbeText {
+// The bytes of one request. Keys are as unordered as real ones.
+class RequestText {
 public:
-    ProbeText(std::uint16_t port, const std::string& access_key)
+    RequestText(TurnKind kind, std::uint16_t port, const std::string& access_key)
         : head_(
-              "POST /api/" + std::string(kTenant) + "/probes HTTP/1.1\r\nHost: 127.0.0.1:" +
-              std::to_string(port) + "\r\nX-Access-Key: " + access_key +
-              "\r\nContent-Type: application/json\r\nContent-Length: ") {}
+              "POST /api/" + std::string(kTenant) + std::string(path_of(kind)) +
+              " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) + "\r\nX-Access-Key: " +
+              access_key + "\r\nContent-Type: application/json\r\nContent-Length: "),
+          requests_(kind, ids_) {}
 
     std::string next() {
-        ++count_;
-        std::string body = "{\"decision_id\":\"" + ids_.new_id("dec") + "\",\"tick_id\":\"tick_" +
-                           std::to_string(count_) + "\",\"idempotency_key\":\"" +
-                           ids_.new_id("idem") + "\"}";
+        const std::string body = requests_.next();
         return head_ + std::to_string(body.size()) + "\r\n\r\n" + body;
     }
 
 private:
     std::string head_;
     RandomIdSource ids_;
-    std::uint64_t count_ = 0;
+    BenchRequests requests_;
+};
+
+struct LoadedServer {
+    std::uint16_t port = 0;
+    std::string access_key;
+    bool is_ours = true;  // Else the bare one, which answers a constant.
 };
 
 Result<LoadReport> load(
-    const HttpTurnsOptions& options,
-    std::uint16_t port,
-    const std::string& access_key,
-    std::int64_t& answer_bytes) {
-    ProbeText probe(port, access_key);
+    const HttpTurnsOptions& options, const LoadedServer& server, std::int64_t& answer_bytes) {
+    RequestText text(options.kind, server.port, server.access_key);
+    std::int64_t strange = 0;
     LoadConfig config;
-    config.target.port = port;
+    config.target.port = server.port;
     config.connections = static_cast<std::size_t>(options.callers);
     config.duration = options.duration_max;
     config.requests_max = options.turns;
-    config.request = [&probe](std::size_t, std::uint64_t) { return probe.next(); };
-    config.on_response = [&answer_bytes](const LoadResponse& response) {
+    config.request = [&text](std::size_t, std::uint64_t) { return text.next(); };
+    config.on_response = [&](const LoadResponse& response) {
+        strange += server.is_ours && !is_as_meant(options.kind, response.body) ? 1 : 0;
         answer_bytes = std::ssize(response.body);
     };
     TRY_ASSIGN(LoadReport report, run_load(config));
@@ -66,6 +69,10 @@ Result<LoadReport> load(
                 errors::unavailable,
                 std::to_string(count) + " requests were answered " + std::to_string(status) + ".");
         }
+    }
+    if (strange > 0) {
+        return fail(
+            errors::unavailable, std::to_string(strange) + " answers were not as expected.");
     }
     if (report.lost > 0) {
         return fail(errors::unavailable, std::to_string(report.lost) + " requests were lost.");
@@ -92,7 +99,7 @@ Result<HttpTurnsReport> run_http_turns(const HttpTurnsOptions& options) {
     TRY_ASSIGN(const ProcessCpu cpu_before, read_process_cpu(server.pid()));
     const Duration own_before = cpu_of_this_process();
     HttpTurnsReport report;
-    TRY_ASSIGN(report.load, load(options, server.port(), access_key, report.answer_bytes));
+    TRY_ASSIGN(report.load, load(options, {server.port(), access_key, true}, report.answer_bytes));
     report.load_cpu = {cpu_of_this_process().microseconds - own_before.microseconds};
     TRY_ASSIGN(const ProcessCpu cpu_after, read_process_cpu(server.pid()));
     TRY_ASSIGN(const auto after, metrics());
@@ -118,7 +125,7 @@ Result<LoadReport> run_bare_http(const HttpTurnsOptions& options, std::int64_t a
         std::strtoul(line.substr(line.rfind(':') + 1).c_str(), nullptr, 10));
     // A key of the usual length, so that both servers read requests of the same size.
     const std::string access_key = "ilk_" + std::string(52, 'a');
-    TRY_ASSIGN(LoadReport report, load(options, port, access_key, answer_bytes));
+    TRY_ASSIGN(LoadReport report, load(options, {port, access_key, false}, answer_bytes));
     process.send_signal(SIGTERM);
     process.wait();
     return report;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "bench/bench_requests.h"
 #include "bench/server_process.h"
 #include "net/load_client.h"
 
@@ -16,6 +17,7 @@ struct HttpTurnsOptions {
     std::string program;
     std::string folder;  // Exists and is fresh.
     std::int64_t callers = 1;
+    TurnKind kind = TurnKind::probe;
     std::uint64_t turns = 1;
     std::chrono::milliseconds duration_max{60'000};
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/bounded_queue.h"
+#include "base/canonical_json.h"
 #include "base/check.h"
 #include "base/crypto.h"
 #include "base/json.h"
@@ -34,12 +35,16 @@ Duration cpu_of_this_thread() {
 class Driver {
 public:
     Driver(BenchPlane& bench, const TurnLoadOptions& options)
-        : bench_(bench), options_(options), done_(options.callers, 0), sent_at_(options.callers) {
+        : bench_(bench),
+          options_(options),
+          requests_(options.kind, bench.ids()),
+          done_(options.callers, 0),
+          sent_at_(options.callers) {
         answered_.reserve(options.callers);
         agent_.kind = PrincipalKind::agent;
         agent_.id = "key_bench";
         agent_.tenants = {tenant_};
-        agent_.scopes = {Scope::probe};
+        agent_.scopes = {Scope::probe, Scope::planner};
     }
 
     TurnLoadReport run() {
@@ -81,6 +86,10 @@ private:
 
     void submit(std::size_t caller) {
         ++submitted_;
+        options_.kind == TurnKind::probe ? submit_probe(caller) : submit_decision(caller);
+    }
+
+    void submit_probe(std::size_t caller) {
         ProbeRequest request;
         request.decision_id = DecisionId::trusted(bench_.ids().new_id("dec"));
         request.tick_id = TickId::trusted("tick_" + std::to_string(submitted_));
@@ -97,11 +106,28 @@ private:
         canonical += '}';
         sent_at_[caller] = SteadyClock::now();
         bench_.plane().probes.run(
-            {agent_, tenant_, sha256_hex(canonical)},
-            std::move(request),
-            [this, caller](const Result<Answer>& answer) {
-                answered_.push_back({caller, answer.has_value()});
-            });
+            {agent_, tenant_, sha256_hex(canonical)}, std::move(request), reply_to(caller));
+    }
+
+    // From the text of the call on, as it comes in over HTTP.
+    void submit_decision(std::size_t caller) {
+        const std::string text = requests_.next();
+        sent_at_[caller] = SteadyClock::now();
+        const auto body = parse_json(text);
+        CHECK(body.has_value());
+        const auto canonical = canonical_json(*body);
+        auto request = decode_validate_plan_request(*body);
+        CHECK(canonical.has_value() && request.has_value());
+        LoopService& loop = *bench_.plane().loop;
+        loop.submit(loop.validate_turn(
+            {agent_, tenant_, sha256_hex(*canonical)}, *std::move(request), reply_to(caller)));
+    }
+
+    std::function<void(const Result<Answer>&)> reply_to(std::size_t caller) {
+        return [this, caller](const Result<Answer>& answer) {
+            answered_.push_back(
+                {caller, answer.has_value() && is_as_meant(options_.kind, answer->body)});
+        };
     }
 
     // On the engine thread: one wake-up of the driver for a whole batch.
@@ -122,6 +148,7 @@ private:
 
     BenchPlane& bench_;
     const TurnLoadOptions& options_;
+    BenchRequests requests_;
     const TenantId tenant_ = TenantId::trusted("bench");
     Principal agent_;
     BoundedQueue<std::vector<Completion>> done_;

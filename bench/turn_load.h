@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "bench/bench_plane.h"
+#include "bench/bench_requests.h"
 #include "bench/latency.h"
 
 namespace interlock {
@@ -19,6 +20,7 @@ inline constexpr std::size_t kTurnCallersMax = 2048;
 
 struct TurnLoadOptions {
     std::size_t callers = 1;
+    TurnKind kind = TurnKind::probe;  // Decisions need a plane that trades.
     // Ends with whichever comes first.
     std::int64_t turns_max = 1'000'000;
     std::chrono::milliseconds duration{1000};

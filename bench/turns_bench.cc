@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "adapters/sqlite/raw_turn_writer.h"
+#include "base/errors.h"
 #include "bench/disk_sync.h"
 #include "bench/http_turns.h"
 #include "bench/scratch_folder.h"
@@ -15,6 +16,8 @@
 namespace interlock {
 namespace {
 
+// A decision brings its inputs along: about ten times the bytes of a probe.
+constexpr std::int64_t kRecordedDecisionsMax = 15'000;
 constexpr std::int64_t kWalFrameBytes = 4096 + 24;  // A page and its header.
 
 double seconds_of(Duration span) {
@@ -109,6 +112,8 @@ public:
     }
 
 private:
+    bool trades() const { return options_.kind == TurnKind::decision; }
+
     std::chrono::milliseconds duration() const {
         return std::chrono::milliseconds(static_cast<std::int64_t>(options_.seconds * 1000));
     }
@@ -119,11 +124,14 @@ private:
     Result<std::vector<TurnCommit>> record(std::int64_t callers) {
         TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options_.folder));
         TRY_ASSIGN(
-            const auto bench, BenchPlane::open({.folder = folder.file("data"), .record = true}));
+            const auto bench,
+            BenchPlane::open({.folder = folder.file("data"), .record = true, .trade = trades()}));
         run_turn_load(
             *bench,
             {.callers = static_cast<std::size_t>(callers),
-             .turns_max = static_cast<std::int64_t>(kRecordedTurnsMax),
+             .kind = options_.kind,
+             .turns_max =
+                 trades() ? kRecordedDecisionsMax : static_cast<std::int64_t>(kRecordedTurnsMax),
              .duration = duration()});
         const EngineCounts& counts = bench->counts();
         commit_bytes_ =
@@ -134,13 +142,19 @@ private:
     // Gives the mean batch size.
     Result<double> run_plane(std::int64_t callers, std::int64_t turns, Rounds& rounds) {
         TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options_.folder));
-        TRY_ASSIGN(const auto bench, BenchPlane::open({.folder = folder.file("data")}));
+        TRY_ASSIGN(
+            const auto bench, BenchPlane::open({.folder = folder.file("data"), .trade = trades()}));
         const Duration cpu = cpu_of_this_process();
         const TurnLoadReport report = run_turn_load(
             *bench,
             {.callers = static_cast<std::size_t>(callers),
+             .kind = options_.kind,
              .turns_max = turns,
              .duration = duration_max()});
+        if (report.refused > 0) {
+            return fail(
+                errors::unavailable, std::to_string(report.refused) + " turns were refused.");
+        }
         const double elapsed = seconds_of(report.elapsed);
         const Duration used{cpu_of_this_process().microseconds - cpu.microseconds};
         const EngineCounts& counts = bench->counts();
@@ -163,6 +177,7 @@ private:
                 {.program = options_.program,
                  .folder = folder.path(),
                  .callers = callers,
+                 .kind = options_.kind,
                  .turns = static_cast<std::uint64_t>(turns),
                  .duration_max = duration_max()}));
         const double elapsed = static_cast<double>(report.load.elapsed.count()) / 1e6;
@@ -189,6 +204,7 @@ private:
                 {.program = options_.program,
                  .folder = folder.path(),
                  .callers = callers,
+                 .kind = options_.kind,
                  .turns = static_cast<std::uint64_t>(turns),
                  .duration_max = duration_max()},
                 answer_bytes));

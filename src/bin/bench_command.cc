@@ -38,34 +38,74 @@ struct TurnsFlags {
     int rounds = 3;
 };
 
-void add_turns(CommandLine& line, CLI::App& bench) {
-    CLI::App* command =
-        bench.add_subcommand("turns", "Durable turns per second, and what the machine gives bare.");
-    const auto flags = std::make_shared<TurnsFlags>();
-    command->add_option("--seconds", flags->seconds, "Length of each measurement.")
+void add_load(CommandLine& line, CLI::App& command, TurnKind kind, TurnsFlags defaults) {
+    const auto flags = std::make_shared<TurnsFlags>(std::move(defaults));
+    command.add_option("--seconds", flags->seconds, "Length of each measurement.")
         ->check(CLI::Range(0.05, 600.0));
-    command->add_option("--rounds", flags->rounds, "Repetitions; medians are reported.")
+    command.add_option("--rounds", flags->rounds, "Repetitions; medians are reported.")
         ->check(CLI::Range(1, 100));
-    command->add_option("--callers", flags->callers, "Numbers of concurrent callers.")
+    command.add_option("--callers", flags->callers, "Numbers of concurrent callers.")
         ->delimiter(',')
         ->check(CLI::Range(std::size_t{1}, kTurnCallersMax));
-    command->add_option("--transport", flags->transports, "inprocess, http or both.")
+    command.add_option("--transport", flags->transports, "inprocess, http or both.")
         ->delimiter(',')
         ->check(CLI::IsMember({"inprocess", "http"}));
-    command->callback([&line, flags] {
-        line.run = [&line, flags] {
+    command.callback([&line, flags, kind] {
+        line.run = [&line, flags, kind] {
             const auto has = [&](std::string_view word) {
                 return std::find(flags->transports.begin(), flags->transports.end(), word) !=
                        flags->transports.end();
             };
             TurnsBenchOptions options;
             options.callers = flags->callers;
+            options.kind = kind;
             options.inprocess = has("inprocess");
             options.http = has("http");
             options.seconds = flags->seconds;
             options.rounds = flags->rounds;
             return run_bench_turns_command(line.global, std::move(options));
         };
+    });
+}
+
+void add_turns(CommandLine& line, CLI::App& bench) {
+    CLI::App* turns =
+        bench.add_subcommand("turns", "Durable turns per second, and what the machine gives bare.");
+    add_load(line, *turns, TurnKind::probe, {});
+    CLI::App* decisions = bench.add_subcommand(
+        "decisions", "Durable gated decisions per second: plans through all gates, on the record.");
+    TurnsFlags defaults;
+    defaults.callers = {64};
+    add_load(line, *decisions, TurnKind::decision, std::move(defaults));
+}
+
+void add_tick(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "tick", "Time of one tick of the loop without IO: facts, gates, dry run.");
+    const auto options = std::make_shared<TickBenchOptions>();
+    command->add_option("--symbols", options->symbols, "Markets with open orders.")
+        ->check(CLI::Range(1, 9));
+    command->add_option("--open-orders", options->open_orders, "Open orders in each of them.")
+        ->check(CLI::Range(0, 40));
+    command->add_option("--samples", options->samples, "Ticks per round.")
+        ->check(CLI::Range(1, 1'000'000));
+    command->add_option("--rounds", options->rounds, "Repetitions; medians are reported.")
+        ->check(CLI::Range(1, 100));
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_bench_tick_command(line.global, *options); };
+    });
+}
+
+void add_replay(CommandLine& line, CLI::App& bench) {
+    CLI::App* command =
+        bench.add_subcommand("replay", "Recorded decisions re-run per minute with equal hashes.");
+    const auto options = std::make_shared<ReplayBenchOptions>();
+    command->add_option("--decisions", options->decisions, "How many are made and replayed.")
+        ->check(CLI::Range(1, 100'000));
+    command->add_option("--rounds", options->rounds, "Repetitions; the median is reported.")
+        ->check(CLI::Range(1, 100));
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_bench_replay_command(line.global, *options); };
     });
 }
 
@@ -207,6 +247,25 @@ ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions 
     return ExitCode::ok;
 }
 
+ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOptions options) {
+    options.folder = global.data;
+    const auto ran = run_replay_bench(options);
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
+    return ExitCode::ok;
+}
+
+ExitCode run_bench_tick_command(const GlobalOptions& global, const TickBenchOptions& options) {
+    const auto ran = run_tick_bench(options);
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
+    return ExitCode::ok;
+}
+
 ExitCode run_bench_matching_command(
     const GlobalOptions& global, const MatchingBenchOptions& options) {
     std::vector<MatchingRow> rows;
@@ -247,6 +306,8 @@ void add_bench_command(CommandLine& line) {
     CLI::App* bench = line.app.add_subcommand("bench", "Measure this machine with and without us.");
     bench->require_subcommand(1);
     add_turns(line, *bench);
+    add_tick(line, *bench);
+    add_replay(line, *bench);
     add_start(line, *bench);
     add_matching(line, *bench);
     add_paper(line, *bench);

@@ -1,24 +1,29 @@
-// `interlock bench turns|start|matching|paper|gates`: numbers of this machine, ours and bare ones.
+// `interlock bench turns|decisions|tick|replay|start|matching|paper|gates`: numbers of this
+// machine, ours and bare ones.
 #pragma once
 
 #include <string>
 
 #include "bench/gates_bench.h"
+#include "bench/loop_bench.h"
 #include "bench/matching_bench.h"
 #include "bench/paper_bench.h"
+#include "bench/replay_bench.h"
 #include "bench/start_bench.h"
 #include "bench/turns_bench.h"
 #include "bin/command.h"
 
 namespace interlock {
 
-// For these two, --data names the folder whose disk is measured.
+// For these three, --data names the folder whose disk is measured.
 ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions options);
 ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions options);
+ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOptions options);
 // Touches no disk.
 ExitCode run_bench_matching_command(
     const GlobalOptions& global, const MatchingBenchOptions& options);
 ExitCode run_bench_paper_command(const GlobalOptions& global, const PaperBenchOptions& options);
+ExitCode run_bench_tick_command(const GlobalOptions& global, const TickBenchOptions& options);
 ExitCode run_bench_gates_command(const GlobalOptions& global, const GatesBenchOptions& options);
 
 void add_bench_command(CommandLine& line);

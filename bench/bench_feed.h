@@ -1,0 +1,26 @@
+// Prices for benchmarks: the nine markets of core/gates/sample_world.h with quotes that are always
+// fresh, so that every plan meets the same market.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ports/clock.h"
+#include "ports/venue.h"
+
+namespace interlock {
+
+class BenchFeed final : public MarketFeed {
+public:
+    // `clock` outlives this.
+    explicit BenchFeed(Clock& clock);
+
+    std::vector<Symbol> symbols() const override;
+    MarketSet facts(std::span<const Symbol> symbols) const override;
+
+private:
+    Clock& clock_;
+    MarketSet markets_;
+};
+
+}  // namespace interlock
