@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/crypto.h"
 #include "base/field_reader.h"
+#include "base/log.h"
 
 namespace interlock {
 
@@ -105,6 +106,8 @@ Result<std::string> Turn::audit(AuditDraft draft) {
     if (draft.timestamp == Timestamp{}) {
         draft.timestamp = now_;
     }
+    // Reasons come from callers; a credential in them would be hashed in for ever (002 §6.1.8).
+    draft.reason = redact(draft.reason);
     const TenantId tenant_id = draft.tenant_id;
     TRY_ASSIGN(SealedRecord sealed, seal(head, std::move(draft)));
     commit_.audit.push_back(

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/crypto.h"
 #include "base/errors.h"
+#include "base/log.h"
 
 namespace interlock {
 namespace {
@@ -88,7 +89,8 @@ TradeMode read_trade_mode(FieldReader& in, std::string_view key) {
 }
 
 Intent decode_intent(const Json& json, std::size_t position, IntentForm form, FieldReader& in) {
-    FieldReader item(json, in.path_of("intents") + "[" + std::to_string(position) + "]");
+    const std::string_view list = form == IntentForm::execute ? "approved_intents" : "intents";
+    FieldReader item(json, in.path_of(list) + "[" + std::to_string(position) + "]");
     Intent intent;
     if (form == IntentForm::execute) {
         intent.intent_id = item.required<IntentId>("intent_id");
@@ -168,6 +170,7 @@ Result<Plan> decode_plan(const Json& json, IntentForm form, const std::string& p
     const TextBounds bounds{.length_min = 0, .length_max = kReasonLengthMax};
     plan.reason = form == IntentForm::validate ? in.required_text("reason", bounds)
                                                : in.optional_text("reason", bounds).value_or("");
+    plan.reason = redact(plan.reason);  // The plan is kept for ever as an artifact (002 §6.1.8).
     in.reject_unknown();
     return in.finish(std::move(plan));
 }
