@@ -183,6 +183,12 @@ Result<void> LoopService::answer_verification(
             input.answers.push_back(answer);
         }
     }
+    if (word.answers.empty()) {
+        // The venue could not be reached: that says nothing of any order (I4).
+        for (const OrderClientId& id : ids) {
+            input.answers.push_back({.order_client_id = id, .order = {}, .fills = {}});
+        }
+    }
     input.drift = word.drift;
     input.now = turn.now();
     const Verification verification = verify_orders(input);
