@@ -2,6 +2,7 @@
 // rebuild() is a restart: everything but the store, the flag and the sink is made anew.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -114,10 +115,22 @@ private:
     LedgerStore& inner_;
 };
 
+// What a world that trades brings along; all of it outlives the plane.
+struct PlaneVenues {
+    const MarketFeed* feed = nullptr;
+    LoopService::OnAccount on_account = nullptr;
+    EffectSink* sink = nullptr;  // In front of the world's own; null: that one alone.
+};
+
 class PlaneWorld {
 public:
-    explicit PlaneWorld(PlaneConfig config = {.two_person_rule = false, .has_sink = true})
-        : config_(config), key_(*ed25519_from_seed(std::string(32, 's'))) {
+    using OpenVenues = std::function<PlaneVenues(PlaneWorld&)>;
+    explicit PlaneWorld(
+        PlaneConfig config = {.two_person_rule = false, .has_sink = true},
+        OpenVenues open_venues = nullptr)
+        : config_(std::move(config)),
+          open_venues_(std::move(open_venues)),
+          key_(*ed25519_from_seed(std::string(32, 's'))) {
         rebuild();
     }
 
@@ -127,6 +140,7 @@ public:
         ++life_;
         ids = std::make_unique<FakeIdSource>("life" + std::to_string(life_));
         waiting_effects.clear();
+        const PlaneVenues venues = open_venues_ ? open_venues_(*this) : PlaneVenues{};
         plane = std::make_unique<Plane>(
             Plane::Parts{
                 .store = store,
@@ -134,7 +148,7 @@ public:
                 .ids = *ids,
                 .mirror = mirror,
                 .observer = observer,
-                .sink = sink,
+                .sink = venues.sink == nullptr ? sink : *venues.sink,
                 .flag = flag,
                 .key = key_,
                 .submit = [this](TurnRequest request) { submit(std::move(request)); },
@@ -143,7 +157,9 @@ public:
                         for (OutboxItem& effect : effects) {
                             waiting_effects.push_back(std::move(effect));
                         }
-                    }},
+                    },
+                .feed = venues.feed,
+                .on_account = venues.on_account},
             config_);
         engine = std::make_unique<InlineEngine>(plane->runner);
         publish_directory();
@@ -231,6 +247,7 @@ public:
 
 private:
     PlaneConfig config_;
+    OpenVenues open_venues_;
     Ed25519KeyPair key_;
     int life_ = 0;
 };

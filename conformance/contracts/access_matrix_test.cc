@@ -17,6 +17,7 @@ namespace {
 const std::set<std::string> kMembers{"agent", "planner", "reader", "human", "second_human"};
 const std::set<std::string> kHumans{"human", "second_human"};
 const std::set<std::string> kReaders{"agent", "reader", "human", "second_human", "operator"};
+const std::set<std::string> kPlanners{"agent", "planner", "human", "second_human"};
 const std::set<std::string> kHumansAndOperator{"human", "second_human", "operator"};
 
 struct Row {
@@ -74,6 +75,31 @@ std::map<std::string, Row> rows() {
         {"get_audit_record", {kReaders, {"human", "operator"}}},
         {"get_artifact", {kReaders, {"human", "operator"}}},
         {"submit_probe", {{"agent", "human", "second_human", "operator"}, {}}},
+        {"py_get_canonical_state", {kPlanners, {}}},
+        {"py_get_market_snapshot", {kPlanners, {}}},
+        {"py_validate_plan", {kPlanners, {}}},
+        {"py_dry_run_plan", {kPlanners, {}}},
+        {"py_execute_plan", {kPlanners, {}}},
+        {"py_verify_execution", {kPlanners, {}}},
+        {"py_record_decision", {kPlanners, {}}},
+        {"get_account", {kReaders, {}}},
+        {"get_decision", {kReaders, {}}},
+        {"start_planner", {kHumans, {}}},
+        {"stop_planner", {kHumansAndOperator, {}}},
+        {"get_limits", {kReaders, {}}},
+        {"change_limits", {with(kHumans, "agent"), {}}},
+        {"set_mode", {kHumans, {}}},
+        {"set_trading", {with(kMembers, "operator"), {"human", "operator"}}},
+        {"put_strategy", {kHumans, {}}},
+        {"enable_strategy", {kHumans, {}}},
+        {"change_universe", {kHumans, {}}},
+        {"transfer_treasury", {kHumans, {}}},
+        {"book_cost", {with(kHumans, "agent"), {}}},
+        {"resume_recovery", {kHumans, {}}},
+        {"reset_drawdown", {kHumans, {}}},
+        {"confirm_external_flow", {kHumans, {}}},
+        {"list_alerts", {kReaders, {"human", "operator"}}},
+        {"suppress_alert", {kHumans, {}}},
     };
 }
 

@@ -7,11 +7,15 @@
 #include "api/http/human_operations.h"
 #include "api/http/key_operations.h"
 #include "api/http/kill_operations.h"
+#include "api/http/loop_control_operations.h"
+#include "api/http/loop_operations.h"
 #include "api/http/page_operations.h"
+#include "api/http/planner_operations.h"
 #include "api/http/probe_operations.h"
 #include "api/http/tenant_operations.h"
 #include "base/check.h"
 #include "base/crypto.h"
+#include "testing/scripted_market.h"
 
 namespace interlock {
 namespace {
@@ -43,9 +47,65 @@ std::string text_at(const Json& json, std::string_view key) {
 
 }  // namespace
 
-ApiWorld::ApiWorld(PlaneConfig config) : world_(std::make_unique<PlaneWorld>(config)) {
+PlaneConfig ApiWorld::default_config() {
+    PlaneConfig config{.two_person_rule = false, .has_sink = true};
+    config.loop.quote = Asset::parse("USDT").value();
+    config.loop.paper_deposit = Decimal(10'000);
+    config.loop.universe = {testing::scripted_rules().symbol};
+    config.loop.transfer_threshold = Decimal(100);
+    return config;
+}
+
+ApiWorld::ApiWorld(PlaneConfig config)
+    : world_(std::make_unique<PlaneWorld>(
+          std::move(config), [this](PlaneWorld& world) { return open_venues(world); })) {
     build();
     populate();
+}
+
+PlaneVenues ApiWorld::open_venues(PlaneWorld& world) {
+    if (!paper_) {
+        auto market = std::make_unique<testing::ScriptedMarket>();
+        write_market_ = [script = market.get()](std::int64_t step, MarketView view) {
+            script->set(step, std::move(view));
+        };
+        auto paper = PaperVenue::open(std::move(market), world.clock, {.sync = false});
+        CHECK(paper.has_value());
+        paper_ = *std::move(paper);
+        CHECK(paper_->advance(world.clock.now()).has_value());
+        venue_sink_ = std::make_unique<VenueSink>(VenueSink::Parts{
+            .venues = {{TradeMode::paper, paper_.get()}},
+            .behind = world.sink,
+            .clock = world.clock,
+            .accounts = [&world] {
+                std::vector<VenueAccount> accounts;
+                for (const LoopService::Watched& watched : world.plane->loop->watched()) {
+                    accounts.push_back(watched.account);
+                }
+                return accounts;
+            }});
+    }
+    return {
+        .feed = paper_.get(),
+        .on_account =
+            [this](const Account& account) {
+                if (account.key.mode == TradeMode::paper) {
+                    const VenueBalance deposit{account.quote, Decimal(10'000), {}};
+                    CHECK(paper_->open_account(account.key, {&deposit, 1}).has_value());
+                }
+            },
+        .sink = venue_sink_.get()};
+}
+
+void ApiWorld::advance(Duration span) {
+    world_->clock.advance(span);
+    CHECK(paper_->advance(world_->clock.now()).has_value());
+    world_->plane->runner.fire_timers(100);
+}
+
+void ApiWorld::set_market(MarketView view) {
+    write_market_(step_of(world_->clock.now()) + 1, std::move(view));
+    advance(kMarketStep);
 }
 
 void ApiWorld::restart() {
@@ -79,6 +139,11 @@ void ApiWorld::build() {
     register_approval_operations(*table_, plane.approvals);
     register_audit_operations(*table_, plane.ledger);
     register_probe_operations(*table_, plane.probes);
+    register_loop_operations(*table_, *plane.loop);
+    register_loop_control_operations(*table_, *plane.control);
+    register_planner_operations(*table_, *plane.loop, *plane.ticker);
+    watch_ = std::make_unique<VenueWatch>(VenueWatch::Parts{
+        .loop = *plane.loop, .venues = {{TradeMode::paper, paper_.get()}}, .clock = world_->clock});
     register_page_operations(*table_);
     register_openapi_operation(*table_, "test");
     face_ = std::make_unique<HttpFace>(

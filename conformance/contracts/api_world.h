@@ -1,14 +1,19 @@
-// The whole server without threads, sockets or a disk: operations, HTTP face, services and memory
-// store, driven request by request. Contract cases and the authorisation matrix run against it.
+// The whole server without threads, sockets or a disk: operations, HTTP face, services, memory
+// store and a paper venue with a market that stands still until told, driven request by request.
+// Contract cases and the authorisation matrix run against it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "adapters/paper/paper_venue.h"
 #include "api/http/http_face.h"
 #include "api/operation.h"
 #include "net/http_message.h"
+#include "services/loop/venue_sink.h"
+#include "services/loop/venue_watch.h"
 #include "services/metrics.h"
 #include "services/principal_service.h"
 #include "testing/plane_world.h"
@@ -17,7 +22,10 @@ namespace interlock {
 
 class ApiWorld {
 public:
-    explicit ApiWorld(PlaneConfig config = {.two_person_rule = false, .has_sink = true});
+    // The paper account of a tenant opens with 10,000 USDT and may trade ABCUSDT, which stands at
+    // 99.99 to 100.01.
+    explicit ApiWorld(PlaneConfig config = default_config());
+    static PlaneConfig default_config();
 
     // Everything in memory is made anew over the same store, flag and sink.
     void restart();
@@ -40,16 +48,28 @@ public:
 
     const OperationTable& table() const { return *table_; }
     PlaneWorld& plane_world() { return *world_; }
+    PaperVenue& paper() { return *paper_; }
+    // Moves time, with it the market, and fires the timers that are due.
+    void advance(Duration span);
+    // From the next market step on; the clock moves to it.
+    void set_market(MarketView view);
+    // The venue is looked at once, as the server's watch does.
+    void watch() { watch_->poll(); }
     static std::vector<std::string> principals();
 
 private:
+    PlaneVenues open_venues(PlaneWorld& world);
     void build();
     void populate();
     void add_credential(HttpRequest& request, const std::string& as) const;
     std::string invite_and_activate(
         const std::string& tenant, const std::string& email, bool first);
 
+    std::function<void(std::int64_t, MarketView)> write_market_;  // From a step on.
+    std::unique_ptr<PaperVenue> paper_;
+    std::unique_ptr<VenueSink> venue_sink_;
     std::unique_ptr<PlaneWorld> world_;
+    std::unique_ptr<VenueWatch> watch_;
     std::unique_ptr<WorkerPool> workers_;
     std::unique_ptr<Metrics> metrics_;
     std::unique_ptr<PrincipalService> principals_;

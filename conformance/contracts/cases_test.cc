@@ -5,10 +5,13 @@
 // {"restart": true}; {"advance_seconds": n}; {"run_effects": true}; {"sink":
 // "lose_answers"|"refuse"
 // |"ok"}; {"break_store": bool}; {"kill_file": bool}; {"expect_events": {"tenant", "events"}};
-// {"expect_effects": {"kind": n}}. Expected bodies are matched as subsets: members named must be
-// there and equal; "$any" matches anything, "$saved:name" what an earlier step saved.
+// {"expect_effects": {"kind": n}}; {"watch": true} looks at the venue; {"market": {"bid", "ask",
+// "halted"}} in ticks; {"venue": [faults]}; {"stand_still_seconds": n} moves the clock alone.
+// Expected bodies are matched as subsets: members named must be there and equal; "$any" matches
+// anything, "$saved:name" what an earlier step saved, {"$has": [...]} an array that holds these.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -72,8 +75,15 @@ private:
         } else if (step.find("restart") != nullptr) {
             world_.restart();
         } else if (const Json* seconds = step.find("advance_seconds")) {
-            world_.plane_world().clock.advance(Duration::of_seconds(*seconds->as_int64()));
-            world_.plane_world().plane->runner.fire_timers(100);
+            world_.advance(Duration::of_seconds(*seconds->as_int64()));
+        } else if (const Json* still = step.find("stand_still_seconds")) {
+            world_.plane_world().clock.advance(Duration::of_seconds(*still->as_int64()));
+        } else if (step.find("watch") != nullptr) {
+            world_.watch();
+        } else if (const Json* market = step.find("market")) {
+            world_.set_market(market_view(*market));
+        } else if (const Json* faults = step.find("venue")) {
+            set_faults(*faults);
         } else if (step.find("run_effects") != nullptr) {
             world_.plane_world().run_effects();
             compare_waiting();
@@ -92,6 +102,13 @@ private:
             settle();
         } else {
             FAIL() << "unknown step";
+        }
+    }
+
+    static void replace_all(std::string& text, const std::string& mark, const std::string& value) {
+        for (std::size_t at = text.find(mark); at != std::string::npos;
+             at = text.find(mark, at + value.size())) {
+            text.replace(at, mark.size(), value);
         }
     }
 
@@ -149,6 +166,18 @@ private:
         if (wanted.is_string() && wanted.as_string() == "$any") {
             return;
         }
+        if (const Json* parts = wanted.find("$has")) {
+            ASSERT_TRUE(found.is_array()) << path;
+            for (const Json& part : parts->items()) {
+                const auto& items = found.items();
+                EXPECT_TRUE(std::any_of(
+                    items.begin(),
+                    items.end(),
+                    [&](const Json& item) { return holds(item, part); }))
+                    << path << " lacks " << to_text(part) << ": " << to_text(found);
+            }
+            return;
+        }
         if (wanted.is_object()) {
             for (const auto& [key, value] : wanted.members()) {
                 const Json* inner = found.find(key);
@@ -167,6 +196,20 @@ private:
             return;
         }
         EXPECT_EQ(to_text(found), fill(to_text(wanted))) << path;
+    }
+
+    // The same without complaint, for one of several items.
+    bool holds(const Json& found, const Json& wanted) const {
+        if (!wanted.is_object()) {
+            return to_text(found) == fill(to_text(wanted));
+        }
+        for (const auto& [key, value] : wanted.members()) {
+            const Json* inner = found.find(key);
+            if (inner == nullptr || !holds(*inner, value)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     void save(const HttpResponse& response, const Json& names) {
@@ -189,12 +232,31 @@ private:
 
     std::string fill(std::string text) const {
         for (const auto& [name, value] : saved_) {
-            const std::string mark = "$saved:" + name;
-            for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
-                text.replace(at, mark.size(), value);
-            }
+            replace_all(text, "$saved:" + name, value);
         }
         return text;
+    }
+
+    // {"bid": ticks, "ask": ticks, "halted": bool}; two ABC stand on either side.
+    static MarketView market_view(const Json& wanted) {
+        MarketView view;
+        const auto level = [](const Json& ticks) {
+            return MarketLevel{{*ticks.as_int64()}, {2'000}};
+        };
+        view.bids.push_back(level(*wanted.find("bid")));
+        view.asks.push_back(level(*wanted.find("ask")));
+        view.halted = wanted.find("halted") != nullptr && wanted.find("halted")->as_bool();
+        return view;
+    }
+
+    void set_faults(const Json& words) {
+        std::vector<PaperFault> faults;
+        for (const Json& word : words.items()) {
+            const auto kind = parse_paper_fault(word.as_string());
+            ASSERT_TRUE(kind) << word.as_string();
+            faults.push_back({.kind = *kind, .delay = Duration::of_seconds(5)});
+        }
+        ASSERT_TRUE(world_.paper().set_faults(std::move(faults)));
     }
 
     void set_kill_file(bool raised) {
