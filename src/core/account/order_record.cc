@@ -14,7 +14,7 @@
 namespace interlock {
 namespace {
 
-constexpr std::size_t kWordLengthMax = 128;
+constexpr TextBounds kWordBounds{.length_min = 0, .length_max = 128};
 
 bool is_absent(OrderState state) {
     return state == OrderState::rejected || state == OrderState::never_arrived;
@@ -201,6 +201,7 @@ Result<FillNoted> note_fill(OrderRecord order, const VenueFill& fill) {
     return noted;
 }
 
+// Written with every decision, so what still has its first value is left out.
 Json encode(const OrderRecord& order) {
     Json json = Json::object({
         {"request", encode(order.request)},
@@ -214,30 +215,35 @@ Json encode(const OrderRecord& order) {
         {"filled_quote", to_text(order.filled_quote)},
         {"reported_qty", to_text(order.reported_qty)},
         {"reserve_price", to_text(order.reserve_price)},
-        {"is_reduce", order.is_reduce},
-        {"cancel_requested", order.cancel_requested},
-        {"reject_code", order.reject_code},
-        {"cancel_reason", order.cancel_reason},
         {"created_at", order.created_at.microseconds},
         {"updated_at", order.updated_at.microseconds},
         {"submitted_at", stored_time(order.submitted_at)},
-        {"absent_queries", order.proof.absent_queries},
-        {"last_absent_at", stored_time(order.proof.last_absent_at)},
-        {"trades_floor", order.trades_floor},
     });
-    Json trades = Json::array();
-    for (const std::int64_t trade_id : order.trade_ids) {
-        trades.push(trade_id);
+    const auto set_if = [&](bool differs, const char* key, Json value) {
+        if (differs) {
+            json.set(key, std::move(value));
+        }
+    };
+    set_if(order.is_reduce, "is_reduce", true);
+    set_if(order.cancel_requested, "cancel_requested", true);
+    set_if(!order.reject_code.empty(), "reject_code", order.reject_code);
+    set_if(!order.cancel_reason.empty(), "cancel_reason", order.cancel_reason);
+    set_if(order.proof.absent_queries != 0, "absent_queries", order.proof.absent_queries);
+    set_if(
+        order.proof.last_absent_at.has_value(),
+        "last_absent_at",
+        stored_time(order.proof.last_absent_at));
+    set_if(order.trades_floor != kNoTradesFloor, "trades_floor", order.trades_floor);
+    if (!order.trade_ids.empty()) {
+        Json::Array trades(order.trade_ids.begin(), order.trade_ids.end());
+        json.set("trade_ids", std::move(trades));
     }
-    json.set("trade_ids", std::move(trades));
     return json;
 }
 
 Result<OrderRecord> decode_order_record(const Json& json) {
     FieldReader in(json);
-    const auto word = [&](std::string_view key) {
-        return in.required_text(key, {.length_min = 0, .length_max = kWordLengthMax});
-    };
+    const auto word = [&](std::string_view key) { return in.required_text(key, kWordBounds); };
     OrderRecord order;
     if (const Json* request = in.required_object("request")) {
         if (auto decoded = decode_venue_order_request(*request)) {
@@ -260,17 +266,18 @@ Result<OrderRecord> decode_order_record(const Json& json) {
     order.filled_quote = in.required<Decimal>("filled_quote");
     order.reported_qty = in.required<Decimal>("reported_qty");
     order.reserve_price = in.required<Decimal>("reserve_price");
-    order.is_reduce = in.required<bool>("is_reduce");
-    order.cancel_requested = in.required<bool>("cancel_requested");
-    order.reject_code = word("reject_code");
-    order.cancel_reason = word("cancel_reason");
+    order.is_reduce = in.optional_or("is_reduce", false);
+    order.cancel_requested = in.optional_or("cancel_requested", false);
+    order.reject_code = in.optional_text("reject_code", kWordBounds).value_or("");
+    order.cancel_reason = in.optional_text("cancel_reason", kWordBounds).value_or("");
     order.created_at = read_stored_time(in, "created_at");
     order.updated_at = read_stored_time(in, "updated_at");
     order.submitted_at = read_optional_time(in, "submitted_at");
-    order.proof.absent_queries = in.required<std::int64_t>("absent_queries");
+    order.proof.absent_queries = in.optional_or<std::int64_t>("absent_queries", 0);
     order.proof.last_absent_at = read_optional_time(in, "last_absent_at");
-    order.trades_floor = in.required<std::int64_t>("trades_floor");
-    for (const Json& trade : in.required_array("trade_ids", kTradesPerOrderMax)) {
+    order.trades_floor = in.optional_or<std::int64_t>("trades_floor", kNoTradesFloor);
+    const Json::Array* trades = in.optional_array("trade_ids", kTradesPerOrderMax);
+    for (const Json& trade : trades == nullptr ? Json::Array{} : *trades) {
         const auto trade_id = trade.as_int64();
         if (!trade_id || (!order.trade_ids.empty() && *trade_id <= order.trade_ids.back())) {
             in.add_problem("trade_ids", "must be ascending integers");

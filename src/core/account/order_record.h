@@ -25,6 +25,7 @@ namespace interlock {
 
 // Trades remembered one by one; older ones are covered by `trades_floor`.
 inline constexpr std::size_t kTradesPerOrderMax = 512;
+inline constexpr std::int64_t kNoTradesFloor = -1;  // Below every trade id.
 
 // The cancel_reason of an order the venue acknowledged and later did not know.
 inline constexpr std::string_view kVanishedReason = "missing_at_exchange";
@@ -52,7 +53,7 @@ struct OrderRecord {
     bool cancel_requested = false;        // By us; any other end of a GTC order is drift.
     std::vector<std::int64_t> trade_ids;  // Booked, ascending.
     // Every trade id up to this one counts as booked; set when trade_ids overflowed.
-    std::int64_t trades_floor = -1;
+    std::int64_t trades_floor = kNoTradesFloor;
     std::string reject_code;
     std::string cancel_reason;
     ArrivalProof proof;

@@ -1,6 +1,7 @@
 #include "core/account/symbol_book.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/errors.h"
@@ -38,26 +39,35 @@ Result<Decimal> share_of(Decimal cost, Decimal part, Decimal whole) {
     return Exact(part).over_even(whole).times_even(cost).result();
 }
 
+// A lot is a row of quantity, cost, trade id and time.
+std::optional<Lot> read_lot(const Json& row) {
+    constexpr std::size_t kWidth = 4;
+    if (!row.is_array() || row.items().size() != kWidth) {
+        return std::nullopt;
+    }
+    const Json::Array& cells = row.items();
+    const auto qty = read_value(cells[0], static_cast<Decimal*>(nullptr));
+    const auto cost = read_value(cells[1], static_cast<Decimal*>(nullptr));
+    const auto trade_id = cells[2].as_int64();
+    const auto at = cells[3].as_int64();
+    if (!qty || !qty->is_positive() || !cost || !trade_id || !at) {
+        return std::nullopt;
+    }
+    return Lot{*qty, *cost, *trade_id, {*at}};
+}
+
 void read_lots(FieldReader& in, SymbolBook& book) {
     Exact position;
     Exact cost;
-    for (const Json& item : in.required_array("lots", kLotsMax)) {
-        FieldReader lot(item, in.path_of("lots"));
-        book.lots.push_back({
-            .qty = lot.required<Decimal>("qty"),
-            .cost = lot.required<Decimal>("cost"),
-            .trade_id = lot.required<std::int64_t>("trade_id"),
-            .at = read_stored_time(lot, "at"),
-        });
-        if (!book.lots.back().qty.is_positive()) {
-            lot.add_problem("qty", "must be positive");
+    for (const Json& row : in.required_array("lots", kLotsMax)) {
+        const auto lot = read_lot(row);
+        if (!lot) {
+            in.add_problem("lots", "expected rows of quantity, cost, trade id and time");
+            return;
         }
-        position += book.lots.back().qty;
-        cost += book.lots.back().cost;
-        lot.reject_unknown();
-        if (auto read = lot.finish(true); !read) {
-            in.absorb(read.error());
-        }
+        book.lots.push_back(*lot);
+        position += lot->qty;
+        cost += lot->cost;
     }
     // Derived from the lots, so that the two cannot disagree on disk.
     book.position = position.result().value_or(Decimal());
@@ -188,12 +198,8 @@ Result<void> put_order(SymbolBook& book, OrderRecord order) {
 Json encode(const SymbolBook& book) {
     Json lots = Json::array();
     for (const Lot& lot : book.lots) {
-        lots.push(Json::object({
-            {"qty", to_text(lot.qty)},
-            {"cost", to_text(lot.cost)},
-            {"trade_id", lot.trade_id},
-            {"at", lot.at.microseconds},
-        }));
+        lots.push(
+            Json::array({to_text(lot.qty), to_text(lot.cost), lot.trade_id, lot.at.microseconds}));
     }
     Json open = Json::array();
     for (const OrderRecord& order : book.open) {
