@@ -85,15 +85,33 @@ std::string_view order_event(EffectFate fate) {
 
 }  // namespace
 
+// The markets that tell what fees in a third asset are worth.
+MarketSet LoopService::fee_prices(const Reserved& next, const std::vector<VenueFill>& fills) const {
+    std::vector<Symbol> symbols;
+    const std::string quote(next.account.quote.text());
+    for (const VenueFill& fill : fills) {
+        if (const auto symbol = Symbol::parse(std::string(fill.fee_asset.text()) + quote)) {
+            symbols.push_back(*symbol);
+        }
+    }
+    std::sort(symbols.begin(), symbols.end());
+    symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+    return parts_.feed.facts(symbols);
+}
+
 Result<void> LoopService::book_fills(
     Turn& turn, Reserved& next, OrderRecord& order, const std::vector<VenueFill>& fills) {
+    const MarketSet market = fills.empty() ? MarketSet{} : fee_prices(next, fills);
     for (const VenueFill& fill : fills) {
         SymbolBook* book = find_book(next.books.books, fill.symbol);
         if (book == nullptr || has_trade(order, fill.trade_id)) {
             continue;
         }
         TRY_ASSIGN(
-            const FillApplied applied, apply_fill({next.account, *book, order}, {.fill = fill}));
+            const FillApplied applied,
+            apply_fill(
+                {next.account, *book, order},
+                priced_fill(fill, next.account, next.books.books, market)));
         if (!applied.applied) {
             continue;
         }

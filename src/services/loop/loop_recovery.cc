@@ -167,11 +167,7 @@ Result<void> LoopService::run_beat(Turn& turn, const VenueAccount& account) {
     }
     Account next = *view.account;
     TRY(roll_to(next, turn.now()));
-    std::vector<Symbol> symbols;
-    for (const SymbolBook& book : view.books->books) {
-        symbols.push_back(book.symbol);
-    }
-    const MarketSet market = parts_.feed.facts(symbols);
+    const MarketSet market = parts_.feed.facts(priced_symbols(view));
     mark(next, market);
     TRY_ASSIGN(const RiskMode aftermath, kill_aftermath(turn, account.tenant_id));
     const GatherInput input{
@@ -183,9 +179,7 @@ Result<void> LoopService::run_beat(Turn& turn, const VenueAccount& account) {
         .stricter_mode = aftermath,
         .permissions_verified = account.mode != TradeMode::live,
     };
-    TRY_ASSIGN(const TierInput tier, tier_input(input));
-    const TierStep step = step_tier(next.tier, tier);
-    next.tier = step.state;
+    TRY_ASSIGN(const TierStep step, scale_risk(next, input));
     for (const TierReason& stop : step.new_stops) {
         AuditDraft draft = turn.draft("STOP_CONDITION");
         draft.tenant_id = account.tenant_id;

@@ -196,15 +196,13 @@ Result<Reconciliation> LoopService::apply_report(
     for (const OrderAnswer& answer : answers) {
         named.insert(answer.order_client_id);
     }
-    std::vector<Symbol> symbols;
     for (const SymbolBook& book : input.books) {
-        symbols.push_back(book.symbol);
         for (const OrderRecord& order : book.open) {
             named.erase(order.id());
         }
     }
     TRY_ASSIGN(input.settled, records_of(turn, account, {named.begin(), named.end()}));
-    input.market = parts_.feed.facts(symbols);
+    input.market = parts_.feed.facts(priced_symbols(view));
     input.report = std::move(report);
     input.answers = answers;
     TRY_ASSIGN(Reconciliation result, reconcile(std::move(input)));
@@ -244,8 +242,8 @@ Result<void> LoopService::verify_decision(
         decision,
         {.event = "VERIFICATION_RESULT",
          .step = AuditStep::verify,
-         .status =
-             verification.overall == VerifyOutcome::matched ? AuditStatus::passed : AuditStatus::failed,
+         .status = verification.overall == VerifyOutcome::matched ? AuditStatus::passed
+                                                                  : AuditStatus::failed,
          .reason = std::string(to_word(verification.overall)),
          .detail = decision.verification}));
     if (!settled) {

@@ -52,10 +52,7 @@ void add_symbol(std::vector<Symbol>& symbols, const Symbol& symbol) {
 
 // Every market a step may need a price of: held, open, wanted.
 std::vector<Symbol> symbols_of(const AccountView& view, const Plan& plan) {
-    std::vector<Symbol> symbols;
-    for (const SymbolBook& book : view.books->books) {
-        add_symbol(symbols, book.symbol);
-    }
+    std::vector<Symbol> symbols = priced_symbols(view);
     for (const Intent& intent : plan.intents) {
         add_symbol(symbols, intent.symbol);
     }

@@ -1,6 +1,6 @@
 #include "services/loop/loop_store.h"
 
-#include <array>
+#include <set>
 
 #include "base/field_reader.h"
 
@@ -66,6 +66,21 @@ std::string decision_key(const TenantId& tenant_id, const DecisionId& decision_i
 }
 std::string loop_mode_key(const TenantId& tenant_id) {
     return "loop/" + tenant_id.text();
+}
+
+std::vector<Symbol> priced_symbols(const AccountView& view) {
+    std::set<Symbol> symbols;
+    for (const SymbolBook& book : view.books->books) {
+        symbols.insert(book.symbol);
+    }
+    const Asset& quote = view.account->quote;
+    for (const auto& [asset, amount] : view.account->money.holdings) {
+        const auto symbol = Symbol::parse(std::string(asset.text()) + std::string(quote.text()));
+        if (asset != quote && symbol) {
+            symbols.insert(*symbol);
+        }
+    }
+    return {symbols.begin(), symbols.end()};
 }
 
 Result<LoopMode> load_loop_mode(Turn& turn, const TenantId& tenant_id) {

@@ -50,6 +50,10 @@ struct AccountView {
     std::shared_ptr<const AccountBooks> books;
 };
 
+// Every market whose price an account's value rests on, ascending: those with a book, and those of
+// assets it holds without one (fees, external flows).
+std::vector<Symbol> priced_symbols(const AccountView& view);
+
 Result<LoopMode> load_loop_mode(Turn& turn, const TenantId& tenant_id);
 // Null account when there is none.
 Result<AccountView> load_account(Turn& turn, const VenueAccount& account);
