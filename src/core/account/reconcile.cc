@@ -50,7 +50,9 @@ public:
         TRY(put_back());
         look_for_gaps();
         reserve_foreign();
-        if (out_.uncertain.empty() && !in_.report.has_more_fills) {
+        // A shadow account owns nothing at a venue, so there is nothing to compare.
+        const bool owns = out_.account.key.mode != TradeMode::shadow;
+        if (owns && out_.uncertain.empty() && !in_.report.has_more_fills) {
             compare_balances();
         }
         move_cursor();

@@ -388,5 +388,14 @@ TEST(Reconcile, AfterARestartASubmittingOrderIsUnknown) {
     EXPECT_TRUE(startup_problems(desk.account, desk.books).empty());
 }
 
+TEST(Reconcile, AShadowAccountHasNoBalancesToCompare) {
+    Desk desk;
+    desk.account.key.mode = TradeMode::shadow;
+    desk.report.balances.clear();
+    const Reconciliation result = desk.run();
+    EXPECT_TRUE(result.balance_mismatches.empty());
+    EXPECT_TRUE(result.is_clean);
+}
+
 }  // namespace
 }  // namespace interlock
