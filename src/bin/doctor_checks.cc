@@ -37,16 +37,16 @@ constexpr Timestamp kClockEarliest{1'735'689'600'000'000};  // 2025-01-01.
 constexpr Timestamp kClockLatest{4'102'444'800'000'000};    // 2100-01-01.
 constexpr mode_t kOthersMask = 077;
 
-Finding good(std::string name, std::string detail) {
+DoctorFinding good(std::string name, std::string detail) {
     return {std::move(name), Health::good, std::move(detail), {}};
 }
-Finding note(std::string name, std::string detail, std::string next_step) {
+DoctorFinding note(std::string name, std::string detail, std::string next_step) {
     return {std::move(name), Health::note, std::move(detail), std::move(next_step)};
 }
-Finding bad(std::string name, std::string detail, std::string next_step) {
+DoctorFinding bad(std::string name, std::string detail, std::string next_step) {
     return {std::move(name), Health::bad, std::move(detail), std::move(next_step)};
 }
-Finding bad(std::string name, const Error& error) {
+DoctorFinding bad(std::string name, const Error& error) {
     return bad(std::move(name), error.message, std::string(error.next()));
 }
 
@@ -55,7 +55,8 @@ bool exists(const std::string& path) {
     return lstat(path.c_str(), &found) == 0;
 }
 
-Finding check_private(const std::string& name, const std::string& path, const std::string& mode) {
+DoctorFinding check_private(
+    const std::string& name, const std::string& path, const std::string& mode) {
     struct stat found;
     if (stat(path.c_str(), &found) != 0) {
         return bad(name, path + " is missing", "Restore it from a backup.");
@@ -84,14 +85,14 @@ std::string milliseconds_text(Duration span) {
 
 }  // namespace
 
-std::vector<Finding> check_data_folder(const std::string& data_folder) {
+std::vector<DoctorFinding> check_data_folder(const std::string& data_folder) {
     if (!exists(data_folder)) {
         return {note(
             "data folder",
             data_folder + " does not exist yet",
             "It is made by the first `interlock serve`.")};
     }
-    std::vector<Finding> findings{check_private("data folder", data_folder, "700")};
+    std::vector<DoctorFinding> findings{check_private("data folder", data_folder, "700")};
     if (!exists(database_path(data_folder))) {
         findings.push_back(
             note("keys", "no server has used this folder yet", "Start `interlock serve` once."));
@@ -115,7 +116,7 @@ std::vector<Finding> check_data_folder(const std::string& data_folder) {
     return findings;
 }
 
-std::vector<Finding> check_server(const std::string& data_folder) {
+std::vector<DoctorFinding> check_server(const std::string& data_folder) {
     ServerClient server(data_folder, kServerWait);
     const bool locked = is_locked(data_folder);
     const auto health = server.get("/healthz");
@@ -135,7 +136,7 @@ std::vector<Finding> check_server(const std::string& data_folder) {
     return {good("server", "ready, version " + text_at(health->body, "version"))};
 }
 
-std::vector<Finding> check_ledger_files(const std::string& data_folder) {
+std::vector<DoctorFinding> check_ledger_files(const std::string& data_folder) {
     if (!exists(database_path(data_folder))) {
         return {};
     }
@@ -146,7 +147,7 @@ std::vector<Finding> check_ledger_files(const std::string& data_folder) {
     if (!report) {
         return {bad("ledger", report.error())};
     }
-    std::vector<Finding> findings;
+    std::vector<DoctorFinding> findings;
     findings.push_back(
         report->damage.empty()
             ? good("database", "its structure is sound")
@@ -166,7 +167,7 @@ std::vector<Finding> check_ledger_files(const std::string& data_folder) {
     return findings;
 }
 
-Finding check_clock(Clock& clock) {
+DoctorFinding check_clock(Clock& clock) {
     const Timestamp now = clock.now();
     const Duration before = clock.monotonic();
     const Duration after = clock.monotonic();
@@ -179,7 +180,7 @@ Finding check_clock(Clock& clock) {
     return good("clock", to_text(now));
 }
 
-Finding check_sync(const std::string& data_folder, Clock& clock) {
+DoctorFinding check_sync(const std::string& data_folder, Clock& clock) {
     std::string name = data_folder + "/doctor.XXXXXX";
     const FileDescriptor file(mkostemp(name.data(), O_CLOEXEC));
     if (!file.is_open()) {
@@ -206,7 +207,7 @@ Finding check_sync(const std::string& data_folder, Clock& clock) {
                : good("sync", text);
 }
 
-Finding check_space(const std::string& data_folder) {
+DoctorFinding check_space(const std::string& data_folder) {
     struct statvfs found;
     if (statvfs(data_folder.c_str(), &found) != 0) {
         return note("disk space", "cannot be told for " + data_folder, "Check the path.");
@@ -220,7 +221,7 @@ Finding check_space(const std::string& data_folder) {
                             : good("disk space", text);
 }
 
-Finding check_kill_file(const std::string& data_folder) {
+DoctorFinding check_kill_file(const std::string& data_folder) {
     FileKillFlag flag(data_folder);
     if (!flag.is_raised()) {
         return good("KILL file", "not there");
@@ -231,7 +232,7 @@ Finding check_kill_file(const std::string& data_folder) {
         "When the cause is settled: remove it, then `interlock kill off --global`.");
 }
 
-Finding check_sink(const Config& config) {
+DoctorFinding check_sink(const Config& config) {
     if (config.effects_sink.empty()) {
         return good("effect sink", "none is configured");
     }
@@ -242,7 +243,7 @@ Finding check_sink(const Config& config) {
     return good("effect sink", std::to_string(counts->performed) + " effects on record");
 }
 
-Finding check_tls(const Config& config, Clock& clock) {
+DoctorFinding check_tls(const Config& config, Clock& clock) {
     if (config.http_tls_certificate.empty()) {
         return good("TLS", "off");
     }
@@ -258,14 +259,14 @@ Finding check_tls(const Config& config, Clock& clock) {
     return *expiry - now < kExpirySoon ? note("TLS", text, "Renew it soon.") : good("TLS", text);
 }
 
-std::vector<Finding> examine(const GlobalOptions& global, Clock& clock) {
-    std::vector<Finding> findings;
+std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
+    std::vector<DoctorFinding> findings;
     const auto loaded = load_config(global);
     findings.push_back(
         loaded ? good("configuration", std::to_string(loaded->entries.size()) + " keys")
                : bad("configuration", loaded.error()));
     const std::string folder = loaded ? loaded->config.data_folder : data_folder_of(global);
-    const auto add = [&](std::vector<Finding> more) {
+    const auto add = [&](std::vector<DoctorFinding> more) {
         findings.insert(findings.end(), more.begin(), more.end());
     };
     add(check_data_folder(folder));
@@ -280,19 +281,21 @@ std::vector<Finding> examine(const GlobalOptions& global, Clock& clock) {
     if (loaded) {
         findings.push_back(check_sink(loaded->config));
         findings.push_back(check_tls(loaded->config, clock));
+        findings.push_back(check_limits(loaded->config));
+        findings.push_back(check_paper_venue(loaded->config, clock));
     }
     return findings;
 }
 
-std::string describe(const std::vector<Finding>& findings, bool coloured) {
+std::string describe(const std::vector<DoctorFinding>& findings, bool coloured) {
     constexpr std::array<std::string_view, 3> kWords{"ok  ", "note", "BAD "};
     constexpr std::array<std::string_view, 3> kColours{"\x1b[32m", "\x1b[33m", "\x1b[31m"};
     std::size_t width = 0;
-    for (const Finding& finding : findings) {
+    for (const DoctorFinding& finding : findings) {
         width = std::max(width, finding.name.size());
     }
     std::string text;
-    for (const Finding& finding : findings) {
+    for (const DoctorFinding& finding : findings) {
         const auto health = static_cast<std::size_t>(finding.health);
         text += coloured ? std::string(kColours[health]) + std::string(kWords[health]) + "\x1b[0m"
                          : std::string(kWords[health]);
@@ -305,10 +308,10 @@ std::string describe(const std::vector<Finding>& findings, bool coloured) {
     return text + (is_healthy(findings) ? "Fit to run.\n" : "Not fit to run; see BAD above.\n");
 }
 
-Json encode(const std::vector<Finding>& findings) {
+Json encode(const std::vector<DoctorFinding>& findings) {
     constexpr std::array<std::string_view, 3> kWords{"ok", "note", "bad"};
     Json checks = Json::array();
-    for (const Finding& finding : findings) {
+    for (const DoctorFinding& finding : findings) {
         checks.push(Json::object({
             {"name", finding.name},
             {"state", kWords[static_cast<std::size_t>(finding.health)]},
@@ -319,8 +322,8 @@ Json encode(const std::vector<Finding>& findings) {
     return Json::object({{"ok", is_healthy(findings)}, {"checks", std::move(checks)}});
 }
 
-bool is_healthy(const std::vector<Finding>& findings) {
-    return std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
+bool is_healthy(const std::vector<DoctorFinding>& findings) {
+    return std::none_of(findings.begin(), findings.end(), [](const DoctorFinding& finding) {
         return finding.health == Health::bad;
     });
 }

@@ -16,30 +16,34 @@ enum class Health {
     bad,
 };
 
-struct Finding {
+struct DoctorFinding {
     std::string name;
     Health health = Health::good;
     std::string detail;
     std::string next_step;  // Empty when there is nothing to do.
 };
 
-std::vector<Finding> check_data_folder(const std::string& data_folder);
-std::vector<Finding> check_server(const std::string& data_folder);
+std::vector<DoctorFinding> check_data_folder(const std::string& data_folder);
+std::vector<DoctorFinding> check_server(const std::string& data_folder);
 // The database's structure, and every chain since its last checkpoint.
-std::vector<Finding> check_ledger_files(const std::string& data_folder);
-Finding check_clock(Clock& clock);
+std::vector<DoctorFinding> check_ledger_files(const std::string& data_folder);
+DoctorFinding check_clock(Clock& clock);
 // The median of some syncs: what one durable turn costs at least.
-Finding check_sync(const std::string& data_folder, Clock& clock);
-Finding check_space(const std::string& data_folder);
-Finding check_kill_file(const std::string& data_folder);
-Finding check_sink(const Config& config);
-Finding check_tls(const Config& config, Clock& clock);
+DoctorFinding check_sync(const std::string& data_folder, Clock& clock);
+DoctorFinding check_space(const std::string& data_folder);
+DoctorFinding check_kill_file(const std::string& data_folder);
+DoctorFinding check_sink(const Config& config);
+DoctorFinding check_tls(const Config& config, Clock& clock);
+// Shows for each configured limit that it can say no.
+DoctorFinding check_limits(const Config& config);
+// The paper venue as the configuration makes it, without its journal: markets and clock.
+DoctorFinding check_paper_venue(const Config& config, Clock& clock);
 
 // All of them, as far as the configuration lets them run.
-std::vector<Finding> examine(const GlobalOptions& global, Clock& clock);
+std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock);
 
-std::string describe(const std::vector<Finding>& findings, bool coloured);
-Json encode(const std::vector<Finding>& findings);
-bool is_healthy(const std::vector<Finding>& findings);
+std::string describe(const std::vector<DoctorFinding>& findings, bool coloured);
+Json encode(const std::vector<DoctorFinding>& findings);
+bool is_healthy(const std::vector<DoctorFinding>& findings);
 
 }  // namespace interlock

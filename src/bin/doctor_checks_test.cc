@@ -11,9 +11,9 @@
 namespace interlock {
 namespace {
 
-Health worst(const std::vector<Finding>& findings) {
+Health worst(const std::vector<DoctorFinding>& findings) {
     Health health = Health::good;
-    for (const Finding& finding : findings) {
+    for (const DoctorFinding& finding : findings) {
         health = std::max(health, finding.health);
     }
     return health;
@@ -69,7 +69,7 @@ TEST(Doctor, FindsABrokenChain) {
     ledger.append("demo", 5);
     ledger.close_store();
     ledger.run_sql("DELETE FROM ledger WHERE seq = 3");
-    const std::vector<Finding> findings = check_ledger_files(ledger.path());
+    const std::vector<DoctorFinding> findings = check_ledger_files(ledger.path());
     EXPECT_EQ(worst(findings), Health::bad);
     EXPECT_FALSE(is_healthy(findings));
     EXPECT_TRUE(describe(findings, false).contains("demo is broken at record 3"));
@@ -83,7 +83,7 @@ TEST(Doctor, FindsAClockOfAnotherCentury) {
 TEST(Doctor, NotesTheKillFile) {
     const testing::TempFolder folder;
     std::ofstream(folder / "KILL") << "odd fills\n";
-    const Finding finding = check_kill_file(folder.path().string());
+    const DoctorFinding finding = check_kill_file(folder.path().string());
     EXPECT_EQ(finding.health, Health::note);
     EXPECT_TRUE(finding.detail.contains("odd fills"));
 }
@@ -129,12 +129,35 @@ TEST(Doctor, SaysWhatToDoAboutEveryTrouble) {
     global.data = folder / "none";
     global.config_path = folder / "none.toml";
     FakeClock clock(Timestamp{0});
-    const std::vector<Finding> findings = examine(global, clock);
+    const std::vector<DoctorFinding> findings = examine(global, clock);
     EXPECT_FALSE(is_healthy(findings));
     EXPECT_FALSE(encode(findings).find("ok")->as_bool());
-    for (const Finding& finding : findings) {
+    for (const DoctorFinding& finding : findings) {
         EXPECT_EQ(finding.health == Health::good, finding.next_step.empty()) << finding.name;
     }
+}
+
+TEST(Doctor, ShowsForEachConfiguredLimitThatItCanReject) {
+    Config config;
+    config.limits["max_leverage"] = "0.5";
+    const DoctorFinding finding = check_limits(config);
+    EXPECT_EQ(finding.health, Health::good) << finding.detail;
+    EXPECT_NE(finding.detail.find("33 limits"), std::string::npos) << finding.detail;
+}
+
+TEST(Doctor, RefusesALimitThatDoesNotExist) {
+    Config config;
+    config.limits["max_leverag"] = "0.5";
+    const DoctorFinding finding = check_limits(config);
+    EXPECT_EQ(finding.health, Health::bad);
+    EXPECT_NE(finding.detail.find("max_leverag"), std::string::npos) << finding.detail;
+}
+
+TEST(Doctor, ReachesThePaperVenue) {
+    FakeClock clock;
+    const DoctorFinding finding = check_paper_venue(Config{}, clock);
+    EXPECT_EQ(finding.health, Health::good) << finding.detail;
+    EXPECT_NE(finding.detail.find("9 markets"), std::string::npos) << finding.detail;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 ExitCode run(const GlobalOptions& global) {
     SystemClock clock;
-    const std::vector<Finding> findings = examine(global, clock);
+    const std::vector<DoctorFinding> findings = examine(global, clock);
     if (global.json) {
         print_json(encode(findings));
     } else {

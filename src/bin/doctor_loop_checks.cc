@@ -1,0 +1,88 @@
+// The checks of `interlock doctor` that concern trading: limits that can say no, and the venue.
+#include "adapters/paper/paper_venue.h"
+#include "bin/console.h"
+#include "bin/doctor_checks.h"
+#include "core/gates/limit_proof.h"
+#include "core/market/synthetic_market.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::int64_t kSkewMax = 1000;  // Milliseconds; beyond it execution counts as degraded.
+
+// The limits a new account gets, as the server makes them.
+Result<RiskLimits> configured_limits(const Config& config) {
+    TRY_ASSIGN(RiskLimits limits, default_limits(config.paper_deposit));
+    Json wanted = Json::object();
+    for (const auto& [name, value] : config.limits) {
+        wanted.set(name, value);
+    }
+    TRY_ASSIGN(const std::vector<LimitChange> changes, decode_limit_changes(wanted));
+    for (const LimitChange& change : changes) {
+        limits.*change.spec->member = change.value;
+    }
+    return limits;
+}
+
+void add_name(std::string& names, std::string_view name) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+}
+
+}  // namespace
+
+DoctorFinding check_limits(const Config& config) {
+    const auto limits = configured_limits(config);
+    if (!limits) {
+        return {
+            "limits",
+            Health::bad,
+            limits.error().message,
+            "Correct the limits; `interlock config show` lists their names."};
+    }
+    std::string idle;
+    std::string off;
+    std::int64_t proven = 0;
+    for (const LimitProof& proof : prove_limits(*limits)) {
+        if (!proof.can_reject) {
+            add_name(idle, proof.name);
+        } else if (proof.is_off) {
+            add_name(off, proof.name);
+        }
+        proven += proof.can_reject ? 1 : 0;
+    }
+    if (!idle.empty()) {
+        return {
+            "limits",
+            Health::bad,
+            "nothing would be rejected by " + idle,
+            "Set these limits inside their ranges before trading."};
+    }
+    std::string text = count_text(proven, "limit") + ", each shown to reject";
+    if (!off.empty()) {
+        text += "; switched off: " + off;
+    }
+    return {"limits", Health::good, std::move(text), {}};
+}
+
+DoctorFinding check_paper_venue(const Config& config, Clock& clock) {
+    SyntheticOptions market;
+    market.seed = static_cast<std::uint64_t>(config.paper_seed);
+    const auto venue =
+        PaperVenue::open(std::make_unique<SyntheticMarket>(market), clock, {.sync = false});
+    if (!venue) {
+        return {"paper venue", Health::bad, venue.error().message, "Report this."};
+    }
+    const auto skew = (*venue)->clock_skew_ms();
+    const std::vector<Symbol> symbols = (*venue)->symbols();
+    if (!skew || symbols.empty()) {
+        return {"paper venue", Health::bad, "it does not answer", "Report this."};
+    }
+    const std::string text = count_text(static_cast<std::int64_t>(symbols.size()), "market") +
+                             ", clock skew " + std::to_string(*skew) + " ms";
+    if (*skew > kSkewMax || *skew < -kSkewMax) {
+        return {"paper venue", Health::bad, text, "Set the clock of this machine."};
+    }
+    return {"paper venue", Health::good, text, {}};
+}
+
+}  // namespace interlock
