@@ -266,7 +266,13 @@ Result<void> remember_intent(Account& account, const RecentIntent& intent) {
         full.retry_after_seconds = 1;
         return std::unexpected(std::move(full));
     }
-    account.recent.push_back(intent);
+    // By time, not by arrival: a wall clock that stepped back must not put the list out of order.
+    const auto place = std::upper_bound(
+        account.recent.begin(),
+        account.recent.end(),
+        intent.at,
+        [](Timestamp at, const RecentIntent& old) { return at < old.at; });
+    account.recent.insert(place, intent);
     account.version += 1;
     return {};
 }

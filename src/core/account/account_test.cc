@@ -325,6 +325,14 @@ TEST(Account, RecentIntentsLeaveWithTheWindow) {
     EXPECT_EQ(account.recent.size(), 1u);
 }
 
+TEST(Account, RecentIntentsStayInOrderWhenTheClockStepsBack) {
+    Account account = an_account();
+    ASSERT_TRUE(remember_intent(account, an_intent(noon())));
+    ASSERT_TRUE(remember_intent(account, an_intent(noon() - Duration::of_seconds(5))));
+    ASSERT_EQ(account.recent.size(), 2u);
+    EXPECT_LT(account.recent.front().at, account.recent.back().at);
+}
+
 TEST(Account, AFullWindowOfIntentsRefusesOneMore) {
     Account account = an_account();
     for (std::size_t i = 0; i < kRecentIntentsMax; ++i) {
