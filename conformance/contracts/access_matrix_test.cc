@@ -237,6 +237,28 @@ TEST_F(AccessMatrix, ForeignAndUnknownTenantsAnswerExactlyAsABadKey) {
     }
 }
 
+// 002 §2.1: what a key with the planner scope alone is offered as tools.
+TEST_F(AccessMatrix, APlannersKeyIsOfferedTheEightToolsAndNothingElse) {
+    std::set<std::string> offered;
+    for (const Operation& operation : world.table().all()) {
+        const Access& access = operation.access;
+        if (operation.tool && (access.agent == Scope::planner || access.agent_with_any_scope)) {
+            offered.insert(operation.id);
+        }
+    }
+    EXPECT_EQ(
+        offered,
+        (std::set<std::string>{
+            "py_get_canonical_state",
+            "py_get_market_snapshot",
+            "py_validate_plan",
+            "py_dry_run_plan",
+            "py_execute_plan",
+            "py_verify_execution",
+            "py_record_decision",
+            "py_set_kill_switch"}));
+}
+
 TEST_F(AccessMatrix, LoggedOutSessionIsDeadAtOnce) {
     EXPECT_EQ(world.send({.as = "human", .method = "POST", .path = "/account/logout"}).status, 200);
     EXPECT_EQ(world.send({.as = "human", .path = "/api/demo/kill"}).status, 401);
