@@ -31,7 +31,7 @@ std::string finding_of(const ReplayReport& report) {
 Json costly_dry_run(LoopWorld& world, const std::string& decision, const Json& intents) {
     Json body = LoopWorld::ids_of(decision, "c" + decision);
     body.set("plan", Json::object({{"intents", intents}}));
-    body.set("assumptions", Json::object({{"slippage_bps", 12'000}, {"fee_bps", 100}}));
+    body.set("assumptions", Json::object({{"slippage_bps", 50'000}, {"fee_bps", 100}}));
     return world.call("dry_run", body);
 }
 
@@ -69,7 +69,7 @@ TEST(Replay, EveryAttemptOfADecisionIsReplayed) {
 
 TEST(Replay, AnAbortedDryRunComesOutAsRecorded) {
     LoopWorld world;
-    const Json intents = one("buy", "19", Json());
+    const Json intents = one("buy", "10", Json());
     world.validate("d1", intents);
     const Json answer = costly_dry_run(world, "d1", intents);
     const ReplayReport report = replay_of(world, world.memory);
