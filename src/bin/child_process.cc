@@ -68,4 +68,12 @@ ChildProcess::~ChildProcess() {
     }
 }
 
+void ChildProcess::crash() {
+    if (pid_ > 0) {
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+        pid_ = -1;
+    }
+}
+
 }  // namespace interlock

@@ -26,6 +26,8 @@ public:
     ~ChildProcess();  // Asks it to stop and waits.
 
     pid_t pid() const { return pid_; }
+    // SIGKILL, as a crash would be: nothing of the child runs any more when this returns.
+    void crash();
 
 private:
     explicit ChildProcess(pid_t pid) : pid_(pid) {}

@@ -6,10 +6,12 @@
 #include <memory>
 
 #include "adapters/system/durable_file.h"
+#include "adapters/system/random_id_source.h"
 #include "base/errors.h"
 #include "base/log.h"
 #include "bin/child_process.h"
 #include "bin/config.h"
+#include "bin/demo_scenes.h"
 #include "bin/serve_command.h"
 #include "bin/server.h"
 #include "contracts/principal/principal.h"
@@ -149,11 +151,46 @@ void print_welcome(const Server& server, const std::string& data, const DemoLogi
               << address << "/api/" << kTenant << "/probes\n"
               << "  (again: the same bytes come back, and nothing happens twice)\n"
               << "  " << own_path() << " kill on --data " << data << "\n"
+              << "  " << own_path() << " replay --all --data " << data << "\n"
               << "  " << own_path() << " audit verify --data " << data << std::endl;
 }
 
-ExitCode demo(const GlobalOptions& global, const ServeOptions& options) {
-    std::vector<ConfigFlag> flags = config_flags(options);
+struct DemoOptions {
+    GlobalOptions global;
+    ServeOptions serve;
+    bool no_scenes = false;
+    bool scenes_only = false;
+};
+
+// The scenes and then, unless only they were wanted, a server that stays up.
+ExitCode perform(Server& server, const std::string& data, const DemoOptions& options) {
+    const auto login = prepare(data);
+    if (!login) {
+        return report(options.global, login.error());
+    }
+    bool held = true;
+    if (!options.no_scenes) {
+        DemoStage stage;
+        RandomIdSource ids;
+        DemoScenes scenes(
+            stage,
+            server,
+            {.data_folder = data,
+             .tenant = kTenant,
+             .access_key = login->access_key,
+             .run = ids.new_id("demo").substr(0, 13)});
+        held = scenes.play();
+    }
+    if (!options.scenes_only) {
+        print_welcome(server, data, *login);
+        wait_for_stop_signal();
+    }
+    return held ? ExitCode::ok : ExitCode::refused;
+}
+
+ExitCode demo(const DemoOptions& options) {
+    const GlobalOptions& global = options.global;
+    std::vector<ConfigFlag> flags = config_flags(options.serve);
     auto loaded = load_config(global, flags);
     if (!loaded) {
         return report(global, loaded.error());
@@ -183,14 +220,8 @@ ExitCode demo(const GlobalOptions& global, const ServeOptions& options) {
             return report(global, sink->error());
         }
     }
-    ExitCode code = ExitCode::ok;
     (*server)->start();
-    if (const auto login = prepare(config.data_folder)) {
-        print_welcome(**server, config.data_folder, *login);
-        wait_for_stop_signal();
-    } else {
-        code = report(global, login.error());
-    }
+    const ExitCode code = perform(**server, config.data_folder, options);
     (*server)->stop();
     return code;
 }
@@ -199,11 +230,19 @@ ExitCode demo(const GlobalOptions& global, const ServeOptions& options) {
 
 void add_demo_command(CommandLine& line) {
     CLI::App* command = line.app.add_subcommand(
-        "demo", "Run a server with a demo tenant, an owner, an access key and a sink.");
-    const auto options = std::make_shared<ServeOptions>();
-    add_serve_options(*command, *options);
-    command->callback(
-        [&line, options] { line.run = [&line, options] { return demo(line.global, *options); }; });
+        "demo", "Play five scenes, then run a server with a tenant, an owner and an access key.");
+    const auto options = std::make_shared<DemoOptions>();
+    add_serve_options(*command, options->serve);
+    CLI::Option* none = command->add_flag(
+        "--no-scenes", options->no_scenes, "Start the server at once, without the scenes.");
+    command->add_flag("--scenes-only", options->scenes_only, "Play the scenes and end.")
+        ->excludes(none);
+    command->callback([&line, options] {
+        line.run = [&line, options] {
+            options->global = line.global;
+            return demo(*options);
+        };
+    });
 }
 
 }  // namespace interlock

@@ -1,4 +1,5 @@
-// `interlock demo`: a server with a tenant, an owner, an access key and a sink, ready to be tried.
+// `interlock demo`: five scenes of what can go wrong, then a server with a tenant, an owner, an
+// access key and a sink, ready to be tried.
 #pragma once
 
 #include "bin/command.h"

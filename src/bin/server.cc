@@ -446,4 +446,12 @@ const std::vector<ChainReport>& Server::chains() const {
     return body_->chains;
 }
 
+Result<void> Server::lose_next_answer(const TenantId& tenant_id) {
+    return body_->paper->set_faults({{
+        .kind = PaperFaultKind::lose_answer,
+        .account = VenueAccount{tenant_id, default_account_id(), TradeMode::paper},
+        .times_max = 1,
+    }});
+}
+
 }  // namespace interlock

@@ -34,6 +34,10 @@ public:
     PrincipalService& principals();
     const std::vector<ChainReport>& chains() const;
 
+    // The paper venue takes the next order of this tenant and its answer is lost on the way back.
+    // For the demo, which shows what happens then; nothing on the network can ask for it.
+    Result<void> lose_next_answer(const TenantId& tenant_id);
+
 private:
     Server();
     struct Body;  // Holds the object graph; its order is the order of construction.

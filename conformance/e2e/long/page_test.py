@@ -183,7 +183,7 @@ def one_time_code(key):
 def start_demo(folder):
     program = os.environ.get("INTERLOCK_BIN", "build/release/bin/interlock")
     demo = subprocess.Popen(
-        [program, "demo", "--data", f"{folder}/data", "--port", "0"],
+        [program, "demo", "--no-scenes", "--data", f"{folder}/data", "--port", "0"],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     for line in demo.stdout:
         if found := re.search(r"http://\S+/activate\?code=\S+", line):
