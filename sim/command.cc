@@ -2,12 +2,13 @@
 
 #include <array>
 
+#include "contracts/loop/loop_tools.h"
 #include "sim/seeded.h"
 
 namespace interlock::sim {
 
 std::string_view to_word(Command::Kind kind) {
-    constexpr std::array<std::string_view, 8> kWords{
+    constexpr std::array<std::string_view, 9> kWords{
         "probe",
         "kill_on",
         "kill_off",
@@ -15,9 +16,37 @@ std::string_view to_word(Command::Kind kind) {
         "list_approvals",
         "get_approval",
         "approve",
-        "reject"};
+        "reject",
+        "tool"};
     return kWords[static_cast<std::size_t>(kind)];
 }
+
+namespace {
+
+// The tools whose answers are kept for days, and whether a body means anything to them.
+bool is_kept(const Command& command) {
+    if (command.tool == "py_validate_plan") {
+        return decode_validate_plan_request(command.body).has_value();
+    }
+    if (command.tool == "py_dry_run_plan") {
+        return decode_dry_run_plan_request(command.body).has_value();
+    }
+    if (command.tool == "py_execute_plan") {
+        return decode_execute_plan_request(command.body).has_value();
+    }
+    return command.tool == "py_record_decision" &&
+           decode_record_decision_request(command.body).has_value();
+}
+
+std::optional<AnswerKey> tool_key_of(const Command& command) {
+    const Json* key = command.body.find("idempotency_key");
+    if (key == nullptr || !key->is_string() || !is_kept(command)) {
+        return std::nullopt;
+    }
+    return AnswerKey{command.tenant_id, command.tool, IdempotencyKey::trusted(key->as_string())};
+}
+
+}  // namespace
 
 std::optional<AnswerKey> answer_key_of(const Command& command) {
     switch (command.kind) {
@@ -33,6 +62,8 @@ std::optional<AnswerKey> answer_key_of(const Command& command) {
                     *command.kill.idempotency_key};
             }
             break;
+        case Command::Kind::tool:
+            return tool_key_of(command);
         default:
             break;
     }
@@ -58,6 +89,9 @@ std::string to_text(const Command& command) {
         case Command::Kind::approve:
         case Command::Kind::reject:
             text += " " + command.approval_id.text();
+            break;
+        case Command::Kind::tool:
+            text += " " + command.tool + " " + interlock::to_text(command.body);
             break;
         default:
             break;

@@ -29,6 +29,7 @@ struct Command {
         get_approval,
         approve,
         reject,
+        tool,
     };
     Kind kind = Kind::probe;
     TenantId tenant_id;
@@ -38,6 +39,8 @@ struct Command {
     KillSwitchService::Form form = KillSwitchService::Form::plain;
     ApprovalId approval_id;
     ApprovalDecision decision;
+    std::string tool;  // One of the planner's; `body` is what it sends.
+    Json body;
     std::string request_hash;
     Timestamp sent_at;
 };

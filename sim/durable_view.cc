@@ -1,20 +1,74 @@
 #include "sim/durable_view.h"
 
+#include <array>
 #include <limits>
 
 #include "adapters/sqlite/sqlite_db.h"
 #include "base/json.h"
+#include "contracts/audit/audit_record.h"
 #include "sim/crash_vfs.h"
 
 namespace interlock::sim {
 
+namespace {
+
+constexpr std::array<std::string_view, 3> kSteps{
+    "\"event\":\"VALIDATION_RESULT\"",
+    "\"event\":\"DRY_RUN_RESULT\"",
+    "\"event\":\"EXECUTION_ATTEMPT\""};
+
+std::string text_of(const Json& json, std::string_view key) {
+    const Json* found = json.find(key);
+    return found != nullptr && found->is_string() ? found->as_string() : std::string();
+}
+
+}  // namespace
+
 bool DurableView::justifies(const OutboxItem& effect) {
-    Seen& seen = seen_[effect.tenant_id];
     const std::string& effect_id = effect.effect_id.text();
-    if (seen.effects.contains(effect_id)) {
-        return true;
+    return seen_[effect.tenant_id].effects.contains(effect_id) ||
+           catch_up(effect.tenant_id).effects.contains(effect_id);
+}
+
+const OrderEvidence* DurableView::evidence_of(const TenantId& tenant_id, const OrderClientId& id) {
+    const Seen& seen = catch_up(tenant_id);
+    const auto found = seen.orders.find(id);
+    return found == seen.orders.end() ? nullptr : &found->second;
+}
+
+void DurableView::note_step(Seen& seen, const LedgerEntry& entry) {
+    const auto json = parse_json(entry.canonical_json);
+    const auto record = json ? decode_audit_record(*json) : Result<AuditRecord>(AuditRecord{});
+    if (!record) {
+        return;
     }
-    for (const LedgerEntry& entry : entries_after(effect.tenant_id, seen.seq)) {
+    const AuditDraft& draft = record->draft;
+    const bool passed = draft.status == AuditStatus::passed;
+    if (draft.event == "VALIDATION_RESULT") {
+        seen.rehearsed.erase(draft.decision_id);
+        seen.validated.erase(draft.decision_id);
+        if (passed) {
+            seen.validated.insert(draft.decision_id);
+        }
+    } else if (draft.event == "DRY_RUN_RESULT" && passed) {
+        seen.rehearsed.insert(draft.decision_id);
+    } else if (draft.event == "EXECUTION_ATTEMPT" && draft.status == AuditStatus::started) {
+        const Json* orders = draft.detail.find("orders");
+        for (const Json& row : orders == nullptr ? Json::Array() : orders->items()) {
+            seen.orders[OrderClientId::trusted(text_of(row, "order_client_id"))] = {
+                .decision_id = draft.decision_id,
+                .tick_id = draft.tick_id,
+                .intent_id = IntentId::trusted(text_of(row, "intent_id")),
+                .is_validated = seen.validated.contains(draft.decision_id),
+                .is_rehearsed = seen.rehearsed.contains(draft.decision_id),
+            };
+        }
+    }
+}
+
+DurableView::Seen& DurableView::catch_up(const TenantId& tenant_id) {
+    Seen& seen = seen_[tenant_id];
+    for (const LedgerEntry& entry : entries_after(tenant_id, seen.seq)) {
         seen.seq = entry.seq;
         // The canonical text is ours; looking for its members is as good as decoding it.
         constexpr std::string_view kMember = "\"effect_id\":\"";
@@ -25,8 +79,13 @@ bool DurableView::justifies(const OutboxItem& effect) {
             const std::size_t end = entry.canonical_json.find('"', start);
             seen.effects.insert(entry.canonical_json.substr(start, end - start));
         }
+        for (const std::string_view event : kSteps) {
+            if (entry.canonical_json.find(event) != std::string::npos) {
+                note_step(seen, entry);
+            }
+        }
     }
-    return seen.effects.contains(effect_id);
+    return seen;
 }
 
 std::vector<LedgerEntry> StoreDurableView::entries_after(

@@ -13,9 +13,20 @@
 
 namespace interlock::sim {
 
+// What a durable ledger says of one order.
+struct OrderEvidence {
+    DecisionId decision_id;
+    TickId tick_id;
+    IntentId intent_id;
+    bool is_validated = false;  // VALIDATION_RESULT passed, before.
+    bool is_rehearsed = false;  // DRY_RUN_RESULT passed after that.
+};
+
 class DurableView {
 public:
     virtual ~DurableView() = default;
+    // The durable EXECUTION_ATTEMPT `started` that names the order; null when there is none.
+    const OrderEvidence* evidence_of(const TenantId& tenant_id, const OrderClientId& id);
     // Whether a durable record of the effect's tenant accepted exactly this effect.
     bool justifies(const OutboxItem& effect);
 
@@ -28,7 +39,12 @@ private:
     struct Seen {
         std::int64_t seq = 0;
         std::set<std::string> effects;
+        std::set<DecisionId> validated;
+        std::set<DecisionId> rehearsed;
+        std::map<OrderClientId, OrderEvidence> orders;
     };
+    Seen& catch_up(const TenantId& tenant_id);
+    static void note_step(Seen& seen, const LedgerEntry& entry);
     std::map<TenantId, Seen> seen_;  // What is durable once is durable for ever.
 };
 

@@ -13,11 +13,11 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 13> kPlants{{
+constexpr std::array<PlantInfo, 20> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
-     "I1"},
+     "I1 I3"},
     {Plant::drop_head,
      "drop_head",
      "a restart loses the last record of a chain together with its head",
@@ -57,6 +57,43 @@ constexpr std::array<PlantInfo, 13> kPlants{{
      "an agent's vote passes for that of a human",
      "approval"},
     {Plant::lose_reply, "lose_reply", "now and then a caller gets no reply", "reply"},
+    {Plant::skip_gate,
+     "skip_gate",
+     "a plan that a gate rejected is sent to the venue all the same",
+     "I3 N2",
+     Store::any,
+     true},
+    {Plant::lose_fill,
+     "lose_fill",
+     "some fills of the venue never reach the books",
+     "books progress",
+     Store::any,
+     true},
+    {Plant::double_fee,
+     "double_fee",
+     "the fee of a fill is counted twice",
+     "books progress",
+     Store::any,
+     true},
+    {Plant::forget_kill, "forget_kill", "a restart forgets that the kill switch is on", "I6"},
+    {Plant::reuse_order_id,
+     "reuse_order_id",
+     "an order goes out under the id of the one before",
+     "I4 order_id",
+     Store::any,
+     true},
+    {Plant::drop_worst_case,
+     "drop_worst_case",
+     "what an order of unknown fate may still do is not reserved",
+     "I4",
+     Store::any,
+     true},
+    {Plant::loosen_limits,
+     "loosen_limits",
+     "a planner's call makes a limit of its account wider",
+     "N7",
+     Store::any,
+     true},
 }};
 
 constexpr PlantInfo kNone{Plant::none, "none", "nothing is broken", ""};
@@ -86,7 +123,7 @@ Result<void> PlantedStore::commit(std::span<const TurnCommit> turns) {
     if (parts_.plant == Plant::act_before_commit) {
         for (const TurnCommit& turn : turns) {
             for (const OutboxItem& item : turn.outbox) {
-                if (item.kind != kCancelAllKind) {
+                if (!adds_no_exposure(item.kind)) {
                     (void)parts_.sink.perform(item);
                 }
             }

@@ -31,6 +31,13 @@ enum class Plant {
     trust_unreadable_flag,
     agent_approves,
     lose_reply,
+    skip_gate,
+    lose_fill,
+    double_fee,
+    forget_kill,
+    reuse_order_id,
+    drop_worst_case,
+    loosen_limits,
 };
 
 struct PlantInfo {
@@ -40,6 +47,7 @@ struct PlantInfo {
     std::string_view invariants;  // Those that may be the first to notice, separated by spaces.
     // Which store it is about; nothing: both.
     enum class Store { any, memory, disk } store = Store::any;
+    bool needs_venue = false;  // It shows only where there is something to trade.
 };
 std::span<const PlantInfo> all_plants();
 std::optional<Plant> find_plant(std::string_view name);

@@ -41,6 +41,7 @@ World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
       plant(planted),
       on_disk(choose_disk(seed, plant)),
       two_person_rule(mix_seeds(seed, 1) % 4 == 0),
+      trades(info_of(plant).needs_venue || mix_seeds(seed, 5) % 4 != 0),
       people(make_people(mix_seeds(seed, 2), two_person_rule ? 2 : 1)),
       key(make_key(seed)),
       ids(mix_seeds(seed, 3)),
@@ -49,6 +50,9 @@ World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
       flag(power),
       mirror(power),
       reference(log) {
+    if (trades) {
+        venue = std::make_unique<VenueModel>(VenueModel::Parts{seed, plant, power, clock});
+    }
     if (plant == Plant::ack_before_sync) {
         disk.lie_about_sync();
     }
@@ -62,6 +66,7 @@ Result<std::unique_ptr<Server>> Server::start(World& world, OnCommitted on_commi
 }
 
 Server::~Server() {
+    venue_watch_.reset();
     outbox_.reset();
     engine_.reset();
     plane_.reset();
@@ -93,7 +98,7 @@ Result<void> Server::open_store(OnCommitted on_committed) {
         bottom = faulty_.get();
     }
     planted_ = std::make_unique<PlantedStore>(
-        PlantedStore::Parts{*bottom, world_.plant, world_.power, world_.people, world_.sink});
+        PlantedStore::Parts{*bottom, world_.plant, world_.power, world_.people, sink()});
     witness_ = std::make_unique<WitnessStore>(
         WitnessStore::Parts{*planted_, world_.power, world_.reference, std::move(on_committed)});
     return {};
@@ -131,16 +136,38 @@ void Server::submit(TurnRequest request) {
     }
 }
 
-Result<void> Server::open_plane() {
-    EffectSink* sink = &world_.sink;
-    if (world_.plant == Plant::resend_unknown) {
+// Where effects go: to the venue where there is one, and past it to the model of a sink.
+EffectSink& Server::sink() {
+    if (resending_ == nullptr && world_.plant == Plant::resend_unknown) {
         resending_ = std::make_unique<ResendingSink>(world_.sink);
-        sink = resending_.get();
     }
-    KillFlag* flag = &world_.flag;
-    if (world_.plant == Plant::trust_unreadable_flag) {
-        trusting_ = std::make_unique<TrustingFlag>(world_.flag);
-        flag = trusting_.get();
+    EffectSink& behind = resending_ == nullptr ? world_.sink : *resending_;
+    if (!world_.trades) {
+        return behind;
+    }
+    if (venue_sink_ == nullptr) {
+        venue_sink_ = std::make_unique<VenueSink>(VenueSink::Parts{
+            .venues = {{TradeMode::paper, world_.venue.get()}},
+            .behind = behind,
+            .clock = world_.clock,
+            .accounts = [this] {
+                std::vector<VenueAccount> accounts;
+                for (const LoopService::Watched& watched : plane_->loop->watched()) {
+                    accounts.push_back(watched.account);
+                }
+                return accounts;
+            }});
+    }
+    return *venue_sink_;
+}
+
+void Server::build_plane(KillFlag& flag) {
+    LoopConfig loop;
+    if (world_.trades) {
+        loop.quote = *Asset::parse("USDT");
+        loop.paper_deposit = Decimal(VenueModel::kDeposit);
+        loop.universe = world_.venue->paper().symbols();
+        loop.transfer_threshold = Decimal(VenueModel::kDeposit / 100);
     }
     plane_ = std::make_unique<Plane>(
         Plane::Parts{
@@ -149,13 +176,32 @@ Result<void> Server::open_plane() {
             .ids = world_.ids,
             .mirror = world_.mirror,
             .observer = observer_,
-            .sink = *sink,
-            .flag = *flag,
+            .sink = sink(),
+            .flag = flag,
             .key = world_.key,
             .submit = [this](TurnRequest request) { submit(std::move(request)); },
             .dispatch =
-                [this](std::vector<OutboxItem> effects) { outbox_->enqueue(std::move(effects)); }},
-        PlaneConfig{.two_person_rule = world_.two_person_rule, .has_sink = true});
+                [this](std::vector<OutboxItem> effects) { outbox_->enqueue(std::move(effects)); },
+            .feed = world_.trades ? &world_.venue->paper() : nullptr,
+            .on_account =
+                [this](const Account& account) { world_.venue->open_account(account.key); }},
+        PlaneConfig{
+            .two_person_rule = world_.two_person_rule, .has_sink = true, .loop = std::move(loop)});
+    if (world_.trades) {
+        venue_watch_ = std::make_unique<VenueWatch>(VenueWatch::Parts{
+            .loop = *plane_->loop,
+            .venues = {{TradeMode::paper, world_.venue.get()}},
+            .clock = world_.clock});
+    }
+}
+
+Result<void> Server::open_plane() {
+    KillFlag* flag = &world_.flag;
+    if (world_.plant == Plant::trust_unreadable_flag) {
+        trusting_ = std::make_unique<TrustingFlag>(world_.flag);
+        flag = trusting_.get();
+    }
+    build_plane(*flag);
     PrincipalDirectory::Snapshot everybody;
     for (const auto& [tenant_id, humans] : world_.people.humans) {
         everybody.humans[tenant_id] = static_cast<std::int64_t>(humans.size());
@@ -167,16 +213,28 @@ Result<void> Server::open_plane() {
     OutboxRunner* runner = &plane_->outbox;
     if (world_.plant == Plant::latch_ignored) {
         blind_outbox_ = std::make_unique<OutboxRunner>(
-            OutboxRunner::Parts{*sink, blind_latch_, world_.flag, world_.clock});
+            OutboxRunner::Parts{sink(), blind_latch_, world_.flag, world_.clock});
         runner = blind_outbox_.get();
     }
     outbox_ = std::make_unique<OutboxThreads>(*runner, world_.clock, [this](EffectOutcome outcome) {
-        engine_->submit_internal(plane_->runner.outcome_turn(std::move(outcome)));
+        submit_outcome(std::move(outcome));
     });
     TRY_ASSIGN(recovery_, plane_->open());
+    forget_kill();
     outbox_->enqueue(recovery_.resend);
     outbox_->enqueue_unsettled(recovery_.unsettled);
     return {};
+}
+
+void Server::forget_kill() {
+    if (world_.plant != Plant::forget_kill) {
+        return;
+    }
+    KillLatch& latch = plane_->latch;
+    for (const TenantId& tenant_id : world_.people.tenants) {
+        latch.lower(tenant_id, latch.raised_count(tenant_id));
+    }
+    latch.lower(system_tenant(), latch.raised_count(system_tenant()));
 }
 
 void Server::finish() {

@@ -9,6 +9,8 @@
 
 #include "adapters/memory/memory_ledger_store.h"
 #include "adapters/sqlite/sqlite_ledger_store.h"
+#include "services/loop/venue_sink.h"
+#include "services/loop/venue_watch.h"
 #include "services/plane.h"
 #include "services/turn_engine.h"
 #include "sim/command.h"
@@ -17,6 +19,7 @@
 #include "sim/faulty_store.h"
 #include "sim/plants.h"
 #include "sim/reference.h"
+#include "sim/venue_model.h"
 #include "sim/world.h"
 
 namespace interlock::sim {
@@ -29,6 +32,7 @@ struct World {
     const Plant plant;
     const bool on_disk;  // The real SQLite store on a crash disk; else the memory store.
     const bool two_person_rule;
+    const bool trades;  // There is a venue, and planners who use it.
     const People people;
     const Ed25519KeyPair key;
     Power power;
@@ -39,6 +43,7 @@ struct World {
     SinkModel sink;
     FlagModel flag;
     MirrorModel mirror;
+    std::unique_ptr<VenueModel> venue;  // Null where nobody trades.
     Reference reference;
     std::uint64_t lives = 0;
 };
@@ -68,6 +73,13 @@ public:
     FaultyStore* faulty() { return faulty_.get(); }
     bool store_has_failed() const { return witness_->has_failed(); }
 
+    // A planner's tool, as the server's face calls it.
+    void call_tool(const Command& command, std::function<void(Result<Answer>)> reply);
+    // One look at the venue; the server does so every quarter of a second.
+    void watch_venue();
+    // What only humans may: trading on again after a release, recovery resumed, a strategy enabled.
+    void visit_desk(const TenantId& tenant_id);
+
     // Finishes what was accepted and signs the chains, as a shutdown does.
     void finish();
 
@@ -82,6 +94,12 @@ private:
     Result<void> open_plane();
     void submit(TurnRequest request);
     void plant_into(TurnRequest& request);
+    void plant_into_tool(TurnRequest& request, const Command& command);
+    void submit_outcome(EffectOutcome outcome);
+    void build_plane(KillFlag& flag);
+    void forget_kill();
+    EffectSink& sink();
+    Result<void> put_right(Turn& turn, const TenantId& tenant_id);
 
     World& world_;
     NoObserver observer_;
@@ -93,6 +111,8 @@ private:
     std::unique_ptr<PlantedStore> planted_;
     std::unique_ptr<WitnessStore> witness_;
     std::unique_ptr<EffectSink> resending_;
+    std::unique_ptr<VenueSink> venue_sink_;
+    std::unique_ptr<VenueWatch> venue_watch_;
     std::unique_ptr<KillFlag> trusting_;
     // A way to the sink that knows no latch; for the plant latch_ignored.
     KillLatch blind_latch_;

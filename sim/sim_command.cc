@@ -103,6 +103,8 @@ private:
         records_ += result.counts.records;
         effects_ += result.counts.effects;
         crashes_ += result.counts.crashes;
+        orders_ += result.counts.loop.orders;
+        fills_ += result.counts.loop.fills;
         if (result.violation) {
             ++violations_;
             report(seed, steps, result);
@@ -179,6 +181,8 @@ private:
                 {"deliveries", deliveries_},
                 {"records", records_},
                 {"effects", effects_},
+                {"orders", orders_},
+                {"fills", fills_},
                 {"crashes", crashes_},
             })));
             return;
@@ -186,7 +190,8 @@ private:
         print(
             std::to_string(seeds_) + (seeds_ == 1 ? " seed" : " seeds") + " at commit " + commit() +
             ": " + std::to_string(deliveries_) + " deliveries, " + std::to_string(records_) +
-            " records, " + std::to_string(effects_) + " effects, " + std::to_string(crashes_) +
+            " records, " + std::to_string(effects_) + " effects, " + std::to_string(orders_) +
+            " orders, " + std::to_string(fills_) + " fills, " + std::to_string(crashes_) +
             " crashes; " + std::to_string(violations_) +
             (violations_ == 1 ? " violation" : " violations"));
     }
@@ -221,6 +226,8 @@ private:
     std::uint64_t deliveries_ = 0;
     std::uint64_t records_ = 0;
     std::uint64_t effects_ = 0;
+    std::uint64_t orders_ = 0;
+    std::uint64_t fills_ = 0;
     std::uint64_t crashes_ = 0;
 };
 

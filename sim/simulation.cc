@@ -33,7 +33,16 @@ Simulation::Simulation(const RunConfig& config)
            .approvals =
                [this](const TenantId& tenant_id, bool only_pending) {
                    return only_pending ? approvals_.pending(tenant_id) : approvals_.all(tenant_id);
-               }}) {
+               },
+           .stops_are_rare = is_trading_day(config.seed)}),
+      planner_(
+          {.people = world_.people,
+           .now = [this] { return world_.clock.now(); },
+           .feed = world_.trades ? &world_.venue->paper() : nullptr}) {
+    if (world_.trades) {
+        loop_ = std::make_unique<LoopInvariant>(*world_.venue, log_);
+        world_.venue->on_submit = [this](const VenueOrderRequest& request) { on_submit(request); };
+    }
     world_.flag.on_raise = [this] { kill_.on_file_written(); };
     world_.sink.on_arrival = [this](const OutboxItem& effect) { on_arrival(effect); };
     if (world_.on_disk) {
@@ -46,7 +55,7 @@ RunResult Simulation::run(std::span<const Step> steps) {
     tell(
         std::string(world_.on_disk ? "SQLite on a crash disk" : "memory store") + ", " +
         std::to_string(world_.people.tenants.size()) + " tenants" +
-        (world_.two_person_rule ? ", two-person rule" : ""));
+        (world_.two_person_rule ? ", two-person rule" : "") + (world_.trades ? ", a venue" : ""));
     start_server();
     for (const Step& step : steps) {
         if (is_broken()) {
@@ -63,6 +72,7 @@ RunResult Simulation::run(std::span<const Step> steps) {
     server_.reset();
     result.violation = log_.first();
     counts_.deliveries = deliveries_;
+    counts_.loop = loop_ ? loop_->counts() : LoopInvariant::Counts{};
     result.counts = counts_;
     if (result.violation) {
         tell("VIOLATION of " + result.violation->invariant + ": " + result.violation->what);
@@ -196,6 +206,9 @@ void Simulation::call_service(
         case Command::Kind::reject:
             plane.approvals.reject(approver, command.approval_id, command.decision, reply);
             break;
+        case Command::Kind::tool:
+            server_->call_tool(command, reply);
+            break;
     }
 }
 
@@ -215,6 +228,9 @@ void Simulation::on_reply(const Delivered& delivered, const Result<Answer>& resu
     approvals_.on_reply(command, result);
     kill_.on_reply(delivered, result);
     replies_.on_reply(delivered);
+    if (command.kind == Command::Kind::tool) {
+        planner_.on_reply(command, result);
+    }
     if (result) {
         check_audit_ref(command, *result);
     }
@@ -252,6 +268,7 @@ void Simulation::check_audit_ref(const Command& command, const Answer& answer) {
 void Simulation::on_committed(std::span<const TurnCommit> turns) {
     counts_.commits += turns.empty() ? 0 : 1;
     for (const TurnCommit& turn : turns) {
+        std::vector<AuditRecord> records;
         for (const LedgerEntry& entry : turn.audit) {
             ++counts_.records;
             chains_.on_entry(entry);
@@ -269,6 +286,10 @@ void Simulation::on_committed(std::span<const TurnCommit> turns) {
             tenants_.on_record(*record, entry.canonical_json);
             approvals_.on_record(*record);
             kill_.on_record(*record);
+            records.push_back(*record);
+        }
+        if (loop_) {
+            loop_->on_commit(turn, records);
         }
     }
 }
@@ -284,19 +305,20 @@ void Simulation::on_arrival(const OutboxItem& effect) {
     ++counts_.effects;
     effects_.on_arrival(effect, durable_->justifies(effect));
     tenants_.check_text(effect.tenant_id, effect.json, "an effect");
-    const std::string why = kill_.why_stopped(effect.tenant_id);
+    check_may_leave(effect.tenant_id, effect.effect_id.text());
+}
+
+void Simulation::check_may_leave(const TenantId& tenant_id, const std::string& what) {
+    const std::string why = kill_.why_stopped(tenant_id);
     if (!why.empty()) {
         log_.report(
-            "I6",
-            effect.effect_id.text() + " of " + effect.tenant_id.text() +
-                " left although it was stopped (" + why + ")");
+            "I6", what + " of " + tenant_id.text() + " left although it was stopped (" + why + ")");
     }
     if (world_.flag.file_is_there()) {
-        log_.report("I6", effect.effect_id.text() + " left although the KILL file was there");
+        log_.report("I6", what + " left although the KILL file was there");
     }
     if (world_.flag.is_unreadable()) {
-        log_.report(
-            "I5", effect.effect_id.text() + " left although nobody could read the KILL file");
+        log_.report("I5", what + " left although nobody could read the KILL file");
     }
 }
 

@@ -11,6 +11,8 @@
 
 #include "sim/durable_view.h"
 #include "sim/invariants.h"
+#include "sim/loop_invariant.h"
+#include "sim/planner.h"
 #include "sim/server.h"
 #include "sim/workload.h"
 
@@ -35,6 +37,7 @@ struct RunResult {
         std::uint64_t crashes = 0;
         std::uint64_t releases = 0;
         std::uint64_t refusals = 0;
+        LoopInvariant::Counts loop;
     } counts;
 };
 
@@ -61,6 +64,14 @@ private:
     void store_trouble(SeededRandom& random);
     void engine_round(SeededRandom& random);
     void crash_now(SeededRandom& random);
+    // Trading, in simulation_loop.cc.
+    void plan_on(SeededRandom& random);
+    void visit_desk();
+    void on_submit(const VenueOrderRequest& request);
+    void check_may_leave(const TenantId& tenant_id, const std::string& what);
+    void settle_loop();
+    void work_through(int rounds, Duration pace);
+    bool is_idle();
 
     // The server and its callers.
     void deliver(const Command& command);
@@ -102,6 +113,8 @@ private:
     EffectInvariant effects_;
     ReplyInvariant replies_;
     Composer composer_;
+    HostilePlanner planner_;
+    std::unique_ptr<LoopInvariant> loop_;  // Null where nobody trades.
     std::unique_ptr<DurableView> durable_;
     std::vector<Command> held_;  // By the network.
     std::unique_ptr<Server> server_;

@@ -8,6 +8,9 @@ namespace interlock::sim {
 namespace {
 
 constexpr int kRestRounds = 60;
+constexpr Duration kRestPace = Duration::of_milliseconds(700);
+// Long enough for every proof, even after the wall clock was stepped back.
+constexpr Duration kTradingRestPace = Duration::of_seconds(5);
 constexpr std::size_t kAskedAgainMax = 25;
 constexpr std::size_t kRoundTurns = 64;
 constexpr int kReleaseAttempts = 4;
@@ -29,6 +32,9 @@ void Simulation::end() {
     if (!is_broken()) {
         check_effects_flow();
     }
+    if (!is_broken() && loop_) {
+        settle_loop();
+    }
     if (!is_broken()) {
         ask_again();
     }
@@ -47,23 +53,19 @@ void Simulation::heal() {
     }
     world_.sink.set_mood(SinkMood::works, 0);
     world_.sink.go_silent(0);
+    if (world_.trades) {
+        world_.venue->heal();
+    }
     world_.flag.set_unreadable(false);
     world_.flag.set_unwritable(false);
     held_.clear();
 }
 
 void Simulation::come_to_rest() {
-    for (int i = 0; i < kRestRounds && !is_broken(); ++i) {
-        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
-        for (int j = 0; j < 8; ++j) {
-            server_->outbox().run_round(std::chrono::milliseconds(0));
-        }
-        world_.clock.advance(Duration::of_milliseconds(700));
-        watch_flag();
-    }
+    work_through(kRestRounds, world_.trades ? kTradingRestPace : kRestPace);
     replies_.on_quiet();
     const auto left = server_->store().load_outbox();
-    if (!left || !left->empty()) {
+    if ((!left || !left->empty()) && !is_idle()) {
         log_.report(
             "progress",
             left
@@ -83,11 +85,7 @@ void Simulation::release_all() {
 
 // Asks for a release and has every human of the tenant approve it.
 void Simulation::release(const TenantId& tenant_id) {
-    const auto round = [this] {
-        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
-        server_->outbox().run_round(std::chrono::milliseconds(0));
-        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
-    };
+    const auto round = [this] { is_idle(); };
     const auto is_held = [&] {
         return kill_.is_stopped_itself(tenant_id) ||
                server_->plane().latch.is_raised_itself(tenant_id);
@@ -114,9 +112,7 @@ void Simulation::check_effects_flow() {
     for (const TenantId& tenant_id : world_.people.tenants) {
         const std::size_t before = world_.sink.performed_count();
         deliver(composer_.make_probe(tenant_id, true, true));
-        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
-        server_->outbox().run_round(std::chrono::milliseconds(0));
-        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
+        is_idle();
         if (world_.sink.performed_count() != before + 1) {
             log_.report("progress", "no effect of " + tenant_id.text() + " gets through any more");
         }
@@ -125,12 +121,14 @@ void Simulation::check_effects_flow() {
 
 void Simulation::ask_again() {
     std::size_t asked = 0;
-    const std::vector<Command> history = composer_.history();
+    std::vector<Command> history = composer_.history();
+    history.insert(history.end(), planner_.history().rbegin(), planner_.history().rend());
     for (const Command& command : history) {
         const auto key = answer_key_of(command);
         // An old activation would stop the tenant again; everything else must change nothing.
-        if (command.kind != Command::Kind::probe || asked >= kAskedAgainMax ||
-            !answers_.is_answered(*key) ||
+        const bool repeats =
+            command.kind == Command::Kind::probe || command.kind == Command::Kind::tool;
+        if (!repeats || asked >= kAskedAgainMax || !key || !answers_.is_answered(*key) ||
             world_.clock.now() - command.sent_at > Composer::kMemory) {
             continue;
         }

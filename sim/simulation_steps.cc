@@ -36,6 +36,15 @@ void Simulation::take(const Step& step) {
         case StepKind::advance_clock:
             advance_clock(random);
             break;
+        case StepKind::planner:
+            plan_on(random);
+            break;
+        case StepKind::venue_round:
+            server_->watch_venue();
+            break;
+        case StepKind::desk:
+            visit_desk();
+            break;
         case StepKind::step_clock_back:
             world_.clock.step_back(Duration::of_milliseconds(
                 static_cast<std::int64_t>(random.below(random.chance(800) ? 3000 : 120'000))));
@@ -54,6 +63,11 @@ void Simulation::take(const Step& step) {
             break;
         case StepKind::sink_trouble:
             sink_trouble(random);
+            break;
+        case StepKind::venue_trouble:
+            if (world_.trades) {
+                tell(" " + world_.venue->trouble(random));
+            }
             break;
         case StepKind::store_trouble:
             store_trouble(random);
@@ -127,6 +141,9 @@ void Simulation::advance_clock(SeededRandom& random) {
                 random.below(static_cast<std::uint64_t>(span_max.microseconds)))};
             tell("  by " + to_text(span));
             world_.clock.advance(span);
+            if (world_.trades && random.chance(850)) {
+                (void)world_.venue->paper().advance(world_.clock.now());
+            }
             return;
         }
     }

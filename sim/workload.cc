@@ -13,17 +13,21 @@ struct Weighted {
     std::uint64_t weight;
 };
 // What follows a command, in parts of a thousand each: several of them may.
-constexpr std::array<Weighted, 13> kBetween{{
+constexpr std::array<Weighted, 17> kBetween{{
     {StepKind::deliver_held, 180},
     {StepKind::engine_round, 450},
     {StepKind::outbox_round, 600},
     {StepKind::advance_clock, 300},
+    {StepKind::planner, 300},
+    {StepKind::venue_round, 300},
+    {StepKind::desk, 80},
     {StepKind::step_clock_back, 12},
     {StepKind::flag_file, 10},
     {StepKind::flag_trouble, 8},
     {StepKind::watch_flag, 60},
     {StepKind::rule_fires, 3},
     {StepKind::sink_trouble, 50},
+    {StepKind::venue_trouble, 60},
     {StepKind::store_trouble, 22},
     {StepKind::crash, 10},
     {StepKind::restart, 5},
@@ -45,34 +49,67 @@ std::string hash_of(const Command& command) {
 }  // namespace
 
 std::string_view to_word(StepKind kind) {
-    constexpr std::array<std::string_view, 14> kWords{
+    constexpr std::array<std::string_view, 18> kWords{
         "command",
         "deliver_held",
         "engine_round",
         "outbox_round",
         "advance_clock",
+        "planner",
+        "venue_round",
+        "desk",
         "clock_back",
         "flag_file",
         "flag_trouble",
         "watch_flag",
         "rule_fires",
         "sink_trouble",
+        "venue_trouble",
         "store_trouble",
         "crash",
         "restart"};
     return kWords[static_cast<std::size_t>(kind)];
 }
 
+bool is_trading_day(std::uint64_t seed) {
+    return mix_seeds(seed, 6) % 3 != 0;
+}
+
+namespace {
+
+// On a trading day what stops everybody happens seldom, and there is more to do.
+std::uint64_t weight_on_trading_day(const Weighted& step) {
+    switch (step.kind) {
+        case StepKind::planner:
+        case StepKind::venue_round:
+        case StepKind::desk:
+            return step.weight * 2;
+        case StepKind::flag_file:
+        case StepKind::flag_trouble:
+        case StepKind::store_trouble:
+        case StepKind::crash:
+            return step.weight / 4;
+        case StepKind::rule_fires:
+            return step.weight / 3;
+        default:
+            return step.weight;
+    }
+}
+
+}  // namespace
+
 std::vector<Step> make_steps(std::uint64_t seed, std::uint64_t turns) {
     SeededRandom random(mix_seeds(seed, 10));
     std::vector<Step> steps;
     // Some runs are quiet, some are stormy; faults of all kinds grow together.
     const std::uint64_t storm = random.below(3);
+    const bool trading = is_trading_day(seed);
     for (std::uint64_t i = 0; i < turns; ++i) {
         steps.push_back({StepKind::command, random.next()});
         for (const Weighted& next : kBetween) {
             const bool is_fault = next.kind >= StepKind::step_clock_back;
-            const std::uint64_t weight = is_fault ? next.weight * (storm + 1) / 2 : next.weight;
+            const std::uint64_t usual = trading ? weight_on_trading_day(next) : next.weight;
+            const std::uint64_t weight = is_fault ? usual * (storm + 1) / 2 : usual;
             if (random.chance(weight)) {
                 steps.push_back({next.kind, random.next()});
             }
@@ -290,7 +327,7 @@ Command Composer::compose(SeededRandom& random) {
     if (what < 72) {
         return repeat(random, true);
     }
-    if (what < 75) {
+    if (what < 75 && !(sight_.stops_are_rare && random.chance(850))) {
         return kill(random, true);
     }
     if (what < 77) {

@@ -20,12 +20,16 @@ enum class StepKind {
     engine_round,
     outbox_round,
     advance_clock,
+    planner,      // The hostile planner makes some calls.
+    venue_round,  // The server looks at its venue.
+    desk,         // Humans put right what only they may.
     step_clock_back,
     flag_file,     // Somebody puts or removes the KILL file.
     flag_trouble,  // The KILL file can no longer be read or written, or can again.
     watch_flag,    // The server's watcher looks at the KILL file.
     rule_fires,    // An internal rule stops a tenant.
     sink_trouble,
+    venue_trouble,
     store_trouble,
     crash,
     restart,
@@ -36,6 +40,9 @@ struct Step {
     StepKind kind = StepKind::command;
     std::uint64_t seed = 0;
 };
+
+// Two of three runs are trading days: stops are rare, so that planners get somewhere.
+bool is_trading_day(std::uint64_t seed);
 
 // Steps with exactly `turns` commands among them.
 std::vector<Step> make_steps(std::uint64_t seed, std::uint64_t turns);
@@ -49,6 +56,7 @@ public:
         std::function<Timestamp()> now;
         std::function<bool(const TenantId&)> is_stopped;
         std::function<std::vector<ApprovalId>(const TenantId&, bool only_pending)> approvals;
+        bool stops_are_rare = false;
     };
     explicit Composer(Sight sight) : sight_(std::move(sight)) {}
 

@@ -1,0 +1,563 @@
+#include "sim/loop_invariant.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/canonical_json.h"
+#include "core/dry_run/dry_run.h"
+#include "core/gates/gates.h"
+#include "core/order/order_identity.h"
+#include "services/loop/loop_service.h"
+
+namespace interlock::sim {
+namespace {
+
+// Absent answers without which nobody may say that an order never arrived (S11).
+constexpr int kAbsencesNeeded = 3;
+// Estimates of gates and reservations may differ by the collar; beyond this a limit is exceeded.
+constexpr Decimal kSlack = Decimal::from_units(1'010'000'000'000'000'000);
+
+constexpr std::array<std::string_view, 5> kEffectKinds{
+    "probe", kOrderEffect, kCancelKind, kCancelAllKind, kReportKind};
+
+std::string name_of(const VenueAccount& account, const OrderClientId& id) {
+    return id.text() + " of " + account.tenant_id.text();
+}
+
+bool has_entries(const Decision& decision) {
+    return std::any_of(
+        decision.plan.intents.begin(), decision.plan.intents.end(), [](const Intent& intent) {
+            return intent.side == Side::buy;
+        });
+}
+
+Decimal or_huge(const Result<Decimal>& value) {
+    constexpr std::int64_t kHuge = 100'000'000'000'000'000;
+    return value ? *value : Decimal(kHuge);
+}
+
+std::string bytes_of(const Json& json) {
+    auto text = canonical_json(json);
+    return text ? *std::move(text) : std::string("no canonical form");
+}
+
+}  // namespace
+
+struct LoopInvariant::Facts {
+    StateFacts state;
+    MarketSet market;
+};
+
+std::vector<VenueAccount> LoopInvariant::accounts() const {
+    std::vector<VenueAccount> names;
+    for (const auto& [account, held] : accounts_) {
+        names.push_back(account);
+    }
+    return names;
+}
+
+bool LoopInvariant::is_recovering(const VenueAccount& account) const {
+    return accounts_.at(account).account->recovery.phase != RecoveryPhase::normal;
+}
+
+void LoopInvariant::on_commit(const TurnCommit& turn, std::span<const AuditRecord> records) {
+    for (const OutboxItem& item : turn.outbox) {
+        if (std::find(kEffectKinds.begin(), kEffectKinds.end(), item.kind) == kEffectKinds.end()) {
+            broken("N4", "an effect of a kind nobody allowed: " + item.kind);
+        }
+    }
+    for (const ArtifactWrite& artifact : turn.artifacts) {
+        artifacts_.try_emplace("sha256:" + artifact.hash, artifact.bytes);
+    }
+    const Changes changes = take_states(turn);
+    for (const AuditRecord& record : records) {
+        on_record(record, changes);
+    }
+    for (const auto& [account, before] : changes.before) {
+        const Held& held = accounts_.at(account);
+        if (held.account && held.books) {
+            check_money(account, held);
+            check_reservations(account, held);
+        }
+    }
+}
+
+LoopInvariant::Changes LoopInvariant::take_states(const TurnCommit& turn) {
+    Changes changes;
+    for (const StateWrite& state : turn.states) {
+        const bool ours = state.machine_key.starts_with("account/") ||
+                          state.machine_key.starts_with("order/") ||
+                          state.machine_key.starts_with("decision/");
+        const auto json = ours ? parse_json(state.json) : Result<Json>(Json());
+        if (!json) {
+            broken("durability", "a state that cannot be read was committed");
+            continue;
+        }
+        if (state.machine_key.starts_with("account/")) {
+            on_account(*json, changes);
+        } else if (state.machine_key.starts_with("order/")) {
+            on_order(*json, changes);
+        } else if (state.machine_key.starts_with("decision/")) {
+            if (auto decision = decode_decision(*json)) {
+                changes.decisions[decision->decision_id] = *std::move(decision);
+            }
+        }
+    }
+    for (const StateWrite& state : turn.states) {
+        if (state.machine_key.starts_with("books/")) {
+            on_books(state, changes);
+        }
+    }
+    return changes;
+}
+
+LoopInvariant::Held& LoopInvariant::touch(const VenueAccount& account, Changes& changes) {
+    Held& held = accounts_[account];
+    changes.before.try_emplace(account, Before{held.account, held.books});
+    return held;
+}
+
+void LoopInvariant::on_books(const StateWrite& state, Changes& changes) {
+    const auto json = parse_json(state.json);
+    auto books = json ? decode_account_books(*json) : Result<AccountBooks>(AccountBooks{});
+    if (!json || !books) {
+        broken("durability", "books that cannot be read were committed");
+        return;
+    }
+    for (const VenueAccount& account : accounts()) {
+        if (books_key(account) == state.machine_key) {
+            touch(account, changes).books = std::make_shared<const AccountBooks>(*std::move(books));
+            return;
+        }
+    }
+}
+
+void LoopInvariant::on_account(const Json& json, Changes& changes) {
+    auto account = decode_account(json);
+    if (!account) {
+        broken("durability", "an account that cannot be read was committed");
+        return;
+    }
+    const VenueAccount key = account->key;
+    Held& held = touch(key, changes);
+    if (held.account && !(held.account->limits == account->limits)) {
+        broken("N7", "the limits of " + key.tenant_id.text() + " changed without an approval");
+    }
+    held.account = std::make_shared<const Account>(*std::move(account));
+}
+
+void LoopInvariant::on_order(const Json& json, Changes& changes) {
+    const auto decoded = decode_order_record(json);
+    if (!decoded) {
+        broken("durability", "an order that cannot be read was committed");
+        return;
+    }
+    const OrderRecord& order = *decoded;
+    const VenueAccount& account = order.request.account;
+    Held& held = touch(account, changes);
+    if (is_settled(order)) {
+        held.unsettled.erase(order.id());
+    } else {
+        held.unsettled.insert(order.id());
+    }
+    const auto [place, is_new] = orders_.try_emplace({account, order.id()}, order);
+    const OrderRecord before = place->second;
+    place->second = order;
+    if (before.request != order.request || before.decision_id != order.decision_id) {
+        broken("order_id", name_of(account, order.id()) + " became another order");
+    }
+    const bool was_open = is_new || is_live(before.state);
+    const VenueModel::Word word = venue_.word_of(account, order.id());
+    counts_.unknown += order.state == OrderState::unknown && before.state != order.state ? 1 : 0;
+    if (was_open && order.state == OrderState::never_arrived && word.absences < kAbsencesNeeded) {
+        broken("I4", name_of(account, order.id()) + " counts as never arrived without the proof");
+    }
+    if (was_open && order.state == OrderState::rejected && word.was_sent && !word.was_refused) {
+        broken("I4", name_of(account, order.id()) + " counts as failed, but nobody refused it");
+    }
+}
+
+void LoopInvariant::on_record(const AuditRecord& record, const Changes& changes) {
+    const AuditDraft& draft = record.draft;
+    if (draft.event == "FILL_BOOKED") {
+        on_fill(record);
+        return;
+    }
+    const auto found = changes.decisions.find(draft.decision_id);
+    if (found == changes.decisions.end()) {
+        return;
+    }
+    const Decision& decision = found->second;
+    const bool passed = draft.status == AuditStatus::passed;
+    if (draft.event == "VALIDATION_RESULT") {
+        check_validation(decision, passed);
+    } else if (draft.event == "DRY_RUN_RESULT") {
+        check_dry_run(decision, passed);
+    } else if (draft.event == "EXECUTION_ATTEMPT" && draft.status == AuditStatus::started) {
+        check_execution(decision, changes);
+    }
+}
+
+void LoopInvariant::on_fill(const AuditRecord& record) {
+    const Json* symbol = record.draft.detail.find("symbol");
+    const Json* trade = record.draft.detail.find("trade_id");
+    const auto market =
+        Symbol::parse(symbol != nullptr && symbol->is_string() ? symbol->as_string() : "");
+    const auto trade_id = trade == nullptr ? std::nullopt : trade->as_int64();
+    if (!market || !trade_id) {
+        broken("books", "a booked fill cannot be read: " + to_text(record.draft.detail));
+        return;
+    }
+    ++counts_.fills;
+    for (auto& [account, held] : accounts_) {
+        if (account.tenant_id == record.draft.tenant_id &&
+            !held.trades.insert({*market, *trade_id}).second) {
+            broken(
+                "books",
+                "trade " + std::to_string(*trade_id) + " of " + account.tenant_id.text() +
+                    " was booked twice");
+        }
+    }
+}
+
+std::optional<LoopInvariant::Facts> LoopInvariant::facts_of(const StepInputs& inputs) {
+    const auto state_text = artifacts_.find(inputs.state_ref);
+    const auto market_text = artifacts_.find(inputs.market_ref);
+    if (state_text == artifacts_.end() || market_text == artifacts_.end()) {
+        broken("I9", "the inputs of a step were not kept");
+        return std::nullopt;
+    }
+    const auto state_json = parse_json(state_text->second);
+    const auto market_json = parse_json(market_text->second);
+    auto state = state_json ? decode_state_facts(*state_json) : Result<StateFacts>(StateFacts{});
+    auto market = market_json ? decode_market_set(*market_json) : Result<MarketSet>(MarketSet{});
+    if (!state_json || !market_json || !state || !market) {
+        broken(
+            "I9",
+            "the inputs of a step cannot be read back: " + (!state    ? state.error().message
+                                                            : !market ? market.error().message
+                                                                      : "no JSON"));
+        return std::nullopt;
+    }
+    ++counts_.replays;
+    return Facts{*std::move(state), *std::move(market)};
+}
+
+void LoopInvariant::check_validation(const Decision& decision, bool passed) {
+    const auto facts = facts_of(decision.validate_inputs);
+    if (!facts) {
+        return;
+    }
+    const GateReport again = run_gates({
+        .state = facts->state,
+        .market = facts->market,
+        .plan = decision.plan,
+        .decision_id = decision.decision_id,
+        .tick_id = decision.tick_id,
+        .has_idempotency_key = true,
+        .wanted_mode = decision.account.mode,
+        .from_outside = decision.from_outside,
+    });
+    if (again.pass != passed || bytes_of(encode(again)) != bytes_of(decision.validation)) {
+        broken("I9", "the gates say something else of " + decision.decision_id.text() + " again");
+    }
+}
+
+void LoopInvariant::check_dry_run(const Decision& decision, bool passed) {
+    const auto facts = facts_of(decision.dry_run_inputs);
+    if (!facts) {
+        return;
+    }
+    DryRunInput input{
+        .state = facts->state,
+        .market = facts->market,
+        .plan = decision.plan,
+        .slippage_bps = decision.slippage_bps,
+        .fee_bps = decision.fee_bps,
+        .conflicts = {},
+    };
+    for (const Intent& intent : decision.plan.intents) {
+        const OrderClientId id = derive_order_client_id(decision.decision_id, intent);
+        if (orders_.contains({decision.account, id})) {
+            input.conflicts.push_back(id);
+        }
+    }
+    const DryRunReport again = run_dry_run(input);
+    Json recorded = decision.dry_run;
+    if (Json* rows = recorded.find("projected")) {
+        for (Json& row : rows->items()) {
+            std::erase_if(row.members(), [](const Json::Member& member) {
+                return member.first == "intent_id" || member.first == "order_client_id";
+            });
+        }
+    }
+    if (again.pass != passed || bytes_of(encode(again)) != bytes_of(recorded)) {
+        broken(
+            "I9", "the dry run says something else of " + decision.decision_id.text() + " again");
+    }
+}
+
+void LoopInvariant::check_execution(const Decision& decision, const Changes& changes) {
+    const auto facts = facts_of(decision.execute_inputs);
+    const auto before = changes.before.find(decision.account);
+    if (!facts || before == changes.before.end()) {
+        return;
+    }
+    const GateReport again = run_gates({
+        .state = facts->state,
+        .market = facts->market,
+        .plan = decision.plan,
+        .decision_id = decision.decision_id,
+        .tick_id = decision.tick_id,
+        .has_idempotency_key = true,
+        .wanted_mode = decision.account.mode,
+        .from_outside = decision.from_outside,
+    });
+    if (!again.pass) {
+        broken("N2", decision.decision_id.text() + " is executed although a gate says no");
+    }
+    for (const Execution& row : decision.execution) {
+        if (decision.tick_id.empty() || decision.decision_id.empty() ||
+            row.order_client_id.empty()) {
+            broken("N5", "an order without its ids in " + decision.decision_id.text());
+        }
+    }
+    if (has_entries(decision)) {
+        check_entries(decision, before->second);
+        check_limits(decision, accounts_.at(decision.account));
+    }
+}
+
+// N6: nothing is opened while the fate of an order is open or the account recovers.
+void LoopInvariant::check_entries(const Decision& decision, const Before& before) {
+    if (before.account && before.account->recovery.phase != RecoveryPhase::normal) {
+        broken("N6", decision.decision_id.text() + " opens a position during safe recovery");
+    }
+    for (const SymbolBook& book : before.books ? before.books->books : std::vector<SymbolBook>{}) {
+        for (const OrderRecord& order : book.open) {
+            if (order.state == OrderState::unknown) {
+                broken(
+                    "N6",
+                    decision.decision_id.text() + " opens a position while the fate of " +
+                        order.id().text() + " is not known");
+            }
+        }
+    }
+}
+
+// N3: what is held, what may still be bought at its worst, and the limits.
+void LoopInvariant::check_limits(const Decision& decision, const Held& now) {
+    const auto market = artifacts_.find(decision.execute_inputs.market_ref);
+    const auto json = parse_json(market->second);
+    const auto set = json ? decode_market_set(*json) : Result<MarketSet>(MarketSet{});
+    if (!set || !now.account || !now.books) {
+        return;
+    }
+    const RiskLimits& limits = now.account->limits;
+    Decimal total;
+    for (const SymbolBook& book : now.books->books) {
+        const MarketFacts* facts = set->find(book.symbol);
+        const auto mid = facts == nullptr ? std::nullopt : mid_of(*facts);
+        if (!mid) {
+            broken("N3", decision.decision_id.text() + " is executed without a price");
+            return;
+        }
+        Decimal exposure = or_huge(multiply_round_up(book.position, *mid));
+        for (const OrderRecord& order : book.open) {
+            if (order.request.side == Side::buy) {
+                exposure = or_huge(
+                    add(exposure,
+                        or_huge(multiply_round_up(reserved_qty(order), order.reserve_price))));
+            }
+        }
+        total = or_huge(add(total, exposure));
+        const bool is_bought = std::any_of(
+            decision.plan.intents.begin(), decision.plan.intents.end(), [&](const Intent& intent) {
+                return intent.side == Side::buy && intent.symbol == book.symbol;
+            });
+        if (is_bought &&
+            exposure > or_huge(multiply_round_up(limits.max_symbol_exposure, kSlack))) {
+            broken(
+                "N3",
+                decision.decision_id.text() + " brings " + std::string(book.symbol.text()) +
+                    " to " + to_text(exposure) + ", the limit is " +
+                    to_text(limits.max_symbol_exposure));
+        }
+    }
+    if (total > or_huge(multiply_round_up(limits.max_portfolio_exposure, kSlack))) {
+        broken(
+            "N3",
+            decision.decision_id.text() + " brings the account to " + to_text(total) +
+                ", the limit is " + to_text(limits.max_portfolio_exposure));
+    }
+    check_losses(decision, *now.account, *set);
+}
+
+void LoopInvariant::check_losses(
+    const Decision& decision, const Account& account, const MarketSet& market) {
+    const std::vector<DayBucket>& days = account.money.days;
+    if (!days.empty() && decision.executed_at && *decision.executed_at >= days.back().day) {
+        const DayBucket& today = days.back();
+        const Decimal lost =
+            today.losses.is_negative() ? or_huge(negate(today.losses)) : today.losses;
+        const Decimal spent = or_huge(add(lost, today.fees));
+        if (or_huge(subtract(spent, today.gains)) >= account.limits.daily_loss_limit) {
+            broken("N3", decision.decision_id.text() + " trades on after the daily loss limit");
+        }
+    }
+    const auto equity = equity_of(account, market);
+    const auto allowed = multiply_round_up(account.money.peak, account.limits.max_drawdown);
+    if (!equity || or_huge(subtract(account.money.peak, *equity)) > or_huge(allowed)) {
+        broken("N3", decision.decision_id.text() + " trades on below the drawdown limit");
+    }
+}
+
+void LoopInvariant::check_money(const VenueAccount& account, const Held& held) {
+    const auto problems = check_conservation(*held.account, held.books->books);
+    if (!problems.empty()) {
+        broken("money", "the books of " + account.tenant_id.text() + ": " + problems.front());
+    }
+}
+
+// I4: until its fate is known and booked, what an order may still do stays reserved.
+void LoopInvariant::check_reservations(const VenueAccount& account, const Held& held) {
+    for (const OrderClientId& id : held.unsettled) {
+        const bool is_held = std::any_of(
+            held.books->books.begin(), held.books->books.end(), [&](const SymbolBook& book) {
+                return book.find(id) != nullptr;
+            });
+        if (!is_held) {
+            broken("I4", name_of(account, id) + " is not settled, yet nothing is reserved for it");
+        }
+    }
+}
+
+void LoopInvariant::on_submit(const VenueOrderRequest& request, const OrderEvidence* evidence) {
+    ++counts_.orders;
+    const std::string name = name_of(request.account, request.order_client_id);
+    if (++sent_[{request.account, request.order_client_id}] > 1) {
+        broken("I4", name + " was sent a second time");
+    }
+    if (evidence == nullptr) {
+        broken("I3", name + " was sent, but no durable record of an execution names it");
+        return;
+    }
+    if (!evidence->is_validated || !evidence->is_rehearsed) {
+        broken(
+            "I3",
+            name + " was sent without a passed " +
+                std::string(evidence->is_validated ? "dry run" : "validation"));
+    }
+    if (evidence->decision_id.empty() || evidence->tick_id.empty()) {
+        broken("N5", name + " was sent without decision_id and tick_id on record");
+    }
+    Intent intent;
+    intent.intent_id = evidence->intent_id;
+    intent.symbol = request.symbol;
+    intent.side = request.side;
+    intent.order_type = request.order_type;
+    intent.qty = request.qty;
+    intent.limit_price = request.limit_price;
+    if (derive_order_client_id(evidence->decision_id, intent) != request.order_client_id) {
+        broken("order_id", name + " is not the order that was decided on");
+    }
+}
+
+void LoopInvariant::check_books() {
+    for (const auto& [account, held] : accounts_) {
+        if (held.account && held.books) {
+            compare_with_venue(account, held);
+        }
+    }
+}
+
+void LoopInvariant::compare_with_venue(const VenueAccount& account, const Held& held) {
+    const auto truth = venue_.truth(account);
+    if (!truth) {
+        broken("books", "the venue does not know " + account.tenant_id.text());
+        return;
+    }
+    std::map<Asset, Decimal> holdings = held.account->money.holdings;
+    for (const VenueBalance& balance : truth->balances) {
+        const Decimal theirs = or_huge(add(balance.free, balance.locked));
+        const Decimal ours = holdings[balance.asset];
+        holdings.erase(balance.asset);
+        if (ours != theirs) {
+            broken(
+                "books",
+                account.tenant_id.text() + " holds " + to_text(ours) + " " +
+                    std::string(balance.asset.text()) + ", the venue says " + to_text(theirs));
+        }
+    }
+    for (const auto& [asset, ours] : holdings) {
+        if (!ours.is_zero()) {
+            broken(
+                "books",
+                account.tenant_id.text() + " holds " + to_text(ours) + " " +
+                    std::string(asset.text()) + ", the venue knows of none");
+        }
+    }
+    compare_orders(held, *truth);
+    compare_fills(held, *truth);
+}
+
+void LoopInvariant::compare_orders(const Held& held, const VenueReport& truth) {
+    std::set<OrderClientId> live;
+    for (const SymbolBook& book : held.books->books) {
+        for (const OrderRecord& order : book.open) {
+            live.insert(order.id());
+            if (is_uncertain(order)) {
+                broken("books", order.id().text() + " is still uncertain at the quiet end");
+            }
+        }
+    }
+    for (const VenueOrder& order : truth.open_orders) {
+        if (live.erase(order.order_client_id) == 0) {
+            broken("books", order.order_client_id.text() + " is open at the venue only");
+        }
+    }
+    if (!live.empty()) {
+        broken("books", live.begin()->text() + " is open in our books only");
+    }
+}
+
+// Every fill of the venue is booked, none besides, and the venue's own money follows from them.
+void LoopInvariant::compare_fills(const Held& held, const VenueReport& truth) {
+    std::set<std::pair<Symbol, std::int64_t>> booked = held.trades;
+    std::map<Asset, Decimal> money{{held.account->quote, Decimal(VenueModel::kDeposit)}};
+    const auto move = [&](Asset asset, Decimal by) {
+        money[asset] = or_huge(add(money[asset], by));
+    };
+    for (const VenueFill& fill : truth.fills) {
+        if (booked.erase({fill.symbol, fill.trade_id}) == 0) {
+            broken(
+                "books",
+                "the fill " + std::to_string(fill.trade_id) + " of " + fill.order_client_id.text() +
+                    " was never booked");
+        }
+        const SymbolBook* book = find_book(held.books->books, fill.symbol);
+        const auto quote = multiply_half_even(fill.qty, fill.price);
+        if (book == nullptr || !quote) {
+            continue;
+        }
+        const bool buys = fill.side == Side::buy;
+        move(book->base, buys ? fill.qty : or_huge(negate(fill.qty)));
+        move(book->quote, buys ? or_huge(negate(*quote)) : *quote);
+        move(fill.fee_asset, or_huge(negate(fill.fee)));
+    }
+    if (!booked.empty()) {
+        broken(
+            "books",
+            "trade " + std::to_string(booked.begin()->second) + " was booked and never happened");
+    }
+    for (const VenueBalance& balance : truth.balances) {
+        if (or_huge(add(balance.free, balance.locked)) != money[balance.asset]) {
+            broken(
+                "money",
+                "the venue's " + std::string(balance.asset.text()) +
+                    " does not follow from its fills");
+        }
+    }
+}
+
+}  // namespace interlock::sim

@@ -1,0 +1,97 @@
+// The promises of the agent loop (seed 002 §6.1 and ARCHITECTURE §2), checked from outside: on
+// every commit of the store, on every order that reaches the venue, and on the books at the quiet
+// end.
+//
+// NEVER n of §6.1 is reported as "Nn". What these checkers know of an account they decode from what
+// was committed; the reckoning of limits is their own.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "contracts/audit/audit_record.h"
+#include "ports/ledger_store.h"
+#include "services/loop/loop_store.h"
+#include "sim/durable_view.h"
+#include "sim/venue_model.h"
+#include "sim/violation.h"
+
+namespace interlock::sim {
+
+class LoopInvariant {
+public:
+    LoopInvariant(VenueModel& venue, ViolationLog& log) : venue_(venue), log_(log) {}
+
+    // One committed turn, with its records decoded.
+    void on_commit(const TurnCommit& turn, std::span<const AuditRecord> records);
+    // An order on its way to the venue, and what the durable ledger says of it.
+    void on_submit(const VenueOrderRequest& request, const OrderEvidence* evidence);
+    // Nothing is under way and no fault is on: books and venue must say the same.
+    void check_books();
+
+    struct Counts {
+        std::uint64_t orders = 0;
+        std::uint64_t fills = 0;
+        std::uint64_t unknown = 0;  // Orders whose outcome was open for a while.
+        std::uint64_t replays = 0;
+    };
+    const Counts& counts() const { return counts_; }
+    std::vector<VenueAccount> accounts() const;
+    bool is_recovering(const VenueAccount& account) const;
+
+private:
+    struct Held {
+        std::shared_ptr<const Account> account;
+        std::shared_ptr<const AccountBooks> books;
+        std::set<OrderClientId> unsettled;
+        std::set<std::pair<Symbol, std::int64_t>> trades;  // Booked.
+    };
+    using OrderName = std::pair<VenueAccount, OrderClientId>;
+
+    // What a turn changed, and what its accounts were before.
+    struct Before {
+        std::shared_ptr<const Account> account;
+        std::shared_ptr<const AccountBooks> books;
+    };
+    struct Changes {
+        std::map<DecisionId, Decision> decisions;
+        std::map<VenueAccount, Before> before;
+    };
+    Changes take_states(const TurnCommit& turn);
+    Held& touch(const VenueAccount& account, Changes& changes);
+    void on_books(const StateWrite& state, Changes& changes);
+    void on_account(const Json& json, Changes& changes);
+    void on_order(const Json& json, Changes& changes);
+    void on_record(const AuditRecord& record, const Changes& changes);
+    void on_fill(const AuditRecord& record);
+    void check_validation(const Decision& decision, bool passed);
+    void check_dry_run(const Decision& decision, bool passed);
+    void check_execution(const Decision& decision, const Changes& changes);
+    void check_entries(const Decision& decision, const Before& before);
+    void check_limits(const Decision& decision, const Held& now);
+    void check_losses(const Decision& decision, const Account& account, const MarketSet& market);
+    void check_money(const VenueAccount& account, const Held& held);
+    void check_reservations(const VenueAccount& account, const Held& held);
+    void compare_with_venue(const VenueAccount& account, const Held& held);
+    void compare_orders(const Held& held, const VenueReport& truth);
+    void compare_fills(const Held& held, const VenueReport& truth);
+    struct Facts;
+    std::optional<Facts> facts_of(const StepInputs& inputs);
+    void broken(std::string_view invariant, const std::string& what) {
+        log_.report(invariant, what);
+    }
+
+    VenueModel& venue_;
+    ViolationLog& log_;
+    std::map<VenueAccount, Held> accounts_;
+    std::map<OrderName, OrderRecord> orders_;
+    std::map<std::string, std::string> artifacts_;  // By hash.
+    std::map<OrderName, std::uint64_t> sent_;
+    Counts counts_;
+};
+
+}  // namespace interlock::sim
