@@ -40,10 +40,15 @@ Result<std::vector<OutboxItem>> TurnRunner::open() {
 
 Result<HeldState*> TurnRunner::stored_state(const std::string& machine_key) {
     if (const auto cached = state_cache_.find(machine_key); cached != state_cache_.end()) {
-        return &cached->second;
+        return cached->second.stored.version == 0 ? nullptr : &cached->second;
     }
     TRY_ASSIGN(auto stored, parts_.store.load_state(machine_key));
     if (!stored) {
+        // That it is absent (version 0) is remembered, too: turns keep asking for machines that
+        // most tenants never have. Its first commit replaces this.
+        if (state_cache_.size() < kStateCacheMax) {
+            state_cache_.try_emplace(machine_key);
+        }
         return nullptr;
     }
     cache_state(machine_key, {.stored = *std::move(stored)});
