@@ -36,7 +36,18 @@ def main():
         assert (row["transport"] == "http") == ("bare_http_per_s" in row), row
     (start,) = lines_of("start", "--rounds", "1", "--turns", "100")
     assert start["ready_p50_us"] > 0 and start["resident_bytes"] > 0, start
-    print(*rows, start, sep="\n")
+    decisions = lines_of(
+        "decisions", "--seconds", "0.1", "--rounds", "1", "--callers", "8")
+    assert [row["transport"] for row in decisions] == ["inprocess", "http"], decisions
+    for row in decisions:
+        missing = FIELDS - row.keys()
+        assert not missing, f"{row} lacks {missing}"
+        assert row["turns_per_s"] > 0 and row["raw_turns_per_s"] > 0, row
+    (tick,) = lines_of("tick", "--samples", "2", "--rounds", "1")
+    assert tick["open_orders"] == 180 and all(row["p50_us"] > 0 for row in tick["rows"]), tick
+    (replay,) = lines_of("replay", "--decisions", "50", "--rounds", "1")
+    assert replay["decisions"] == 50 and replay["decisions_per_minute"] > 0, replay
+    print(*rows, start, *decisions, tick, replay, sep="\n")
 
 
 main()
