@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "adapters/paper/paper_venue.h"
+#include "adapters/paper/shadow_venue.h"
 #include "adapters/sink/no_sink.h"
 #include "adapters/sink/recording_sink.h"
 #include "adapters/sqlite/sqlite_ledger_store.h"
@@ -61,6 +62,7 @@ struct Server::Body {
     std::optional<FileKillFlag> flag;
     std::unique_ptr<EffectSink> sink;
     std::unique_ptr<PaperVenue> paper;
+    std::unique_ptr<ShadowVenue> shadow;
     std::unique_ptr<VenueSink> venue_sink;
     std::unique_ptr<VenueWatch> venue_watch;
     std::thread venue_thread;
@@ -119,6 +121,12 @@ Result<void> Server::Body::open_venues() {
             std::make_unique<SyntheticMarket>(market),
             clock,
             {.journal_path = folder->file("paper.journal"), .sync = config.paper_sync}));
+    TRY_ASSIGN(
+        shadow,
+        ShadowVenue::open(
+            *paper,
+            clock,
+            {.journal_path = folder->file("shadow.journal"), .sync = config.paper_sync}));
     venue_sink = std::make_unique<VenueSink>(
         VenueSink::Parts{.venues = venues(), .behind = *sink, .clock = clock, .accounts = [this] {
                              std::vector<VenueAccount> accounts;
@@ -131,7 +139,7 @@ Result<void> Server::Body::open_venues() {
 }
 
 std::map<TradeMode, Venue*> Server::Body::venues() const {
-    return {{TradeMode::paper, paper.get()}};
+    return {{TradeMode::paper, paper.get()}, {TradeMode::shadow, shadow.get()}};
 }
 
 Result<LoopConfig> Server::Body::loop_config() const {
@@ -139,6 +147,7 @@ Result<LoopConfig> Server::Body::loop_config() const {
     TRY_ASSIGN(loop.quote, Asset::parse("USDT"));
     loop.paper_deposit = config.paper_deposit;
     loop.universe = paper->symbols();
+    loop.shadow_available = true;
     Json limits = Json::object();
     for (const auto& [name, value] : config.limits) {
         limits.set(name, value);
@@ -163,6 +172,9 @@ void Server::Body::watch_venues() {
         venue_bell.pop(1, kVenuePeriod);  // Nobody rings: this is a wait that close() ends.
         if (const auto moved = paper->advance(clock.now()); !moved) {
             log_error("paper_market_failed", {{"message", moved.error().message}});
+        }
+        if (const auto seen = shadow->observe(); !seen) {
+            log_error("shadow_failed", {{"message", seen.error().message}});
         }
         venue_watch->poll();
     }
