@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{30'000};
 constexpr std::chrono::milliseconds kLookEvery{10};
+// How often an order is planned anew, and how long the market has to move in between.
+constexpr int kAttempts = 12;
+constexpr std::chrono::milliseconds kNextLook{250};
 constexpr int kOrdersBefore = 3;
 constexpr const char* kTenant = "crash";
 
@@ -54,17 +57,25 @@ Result<std::string> make_key(const std::string& folder) {
     return key;
 }
 
-// The body of an execute call for an order that passed its gates.
+// The body of an execute call for an order that passed its gates. A market may be out of bounds for
+// a moment; then the next look at it decides.
 Result<Json> prepare_order(DemoPlanner& planner, int number) {
     const DemoOrder order{
         .symbol = "BTCUSDT", .side = "buy", .qty = fmt::format("0.0010{}", number)};
-    const std::string decision = planner.decision_id("order" + std::to_string(number));
-    TRY(planner.validate(decision, order));
-    TRY_ASSIGN(const DemoAnswer rehearsed, planner.dry_run(decision, order));
-    if (text_in(rehearsed.json, {"dry_run", "pass"}) != "true") {
-        return fail(errors::internal, "an order did not pass: " + rehearsed.bytes);
+    DemoAnswer answer;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        const std::string decision =
+            planner.decision_id(fmt::format("order{}_{}", number, attempt));
+        TRY_ASSIGN(answer, planner.validate(decision, order));
+        if (text_in(answer.json, {"validation", "pass"}) == "true") {
+            TRY_ASSIGN(answer, planner.dry_run(decision, order));
+        }
+        if (text_in(answer.json, {"dry_run", "pass"}) == "true") {
+            return planner.execute_body(decision, order, answer);
+        }
+        pause_for(kNextLook);
     }
-    return planner.execute_body(decision, order, rehearsed);
+    return fail(errors::internal, "an order did not pass: " + answer.bytes);
 }
 
 // Sends the order and kills the server when the venue's journal has grown. True when the call got
