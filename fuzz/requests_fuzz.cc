@@ -1,0 +1,92 @@
+// Fuzzes every decoder of a request that comes in over the network: whatever JSON arrives, it is
+// decoded or refused with a reason, and a plan that was decoded survives being stored.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "contracts/approval/approval.h"
+#include "contracts/kill/kill_switch.h"
+#include "contracts/loop/control.h"
+#include "contracts/loop/loop_tools.h"
+#include "contracts/principal/account.h"
+#include "contracts/principal/human.h"
+#include "contracts/principal/tenant.h"
+#include "contracts/probe/probe.h"
+#include "core/planner/maker_planner.h"
+
+namespace interlock {
+
+template <class T>
+bool decoded(const Result<T>& result) {
+    if (!result) {
+        CHECK(!result.error().message.empty());
+        CHECK(!result.error().code().empty());
+    }
+    return result.has_value();
+}
+
+void try_loop_tools(const Json& json) {
+    decoded(decode_canonical_state_request(json));
+    decoded(decode_market_snapshot_request(json));
+    if (const auto request = decode_validate_plan_request(json); decoded(request)) {
+        CHECK(request->plan.intents.size() <= kIntentsMax);
+        const auto again = decode_stored_plan(encode(request->plan));
+        CHECK(again && intents_hash(*again) == intents_hash(request->plan));
+    }
+    decoded(decode_dry_run_plan_request(json));
+    decoded(decode_execute_plan_request(json));
+    decoded(decode_verify_execution_request(json));
+    decoded(decode_record_decision_request(json));
+    claimed_ids(json);
+}
+
+void try_control(const Json& json) {
+    decoded(decode_change_limits(json));
+    decoded(decode_set_mode(json));
+    decoded(decode_set_trading(json));
+    decoded(decode_put_strategy(json));
+    decoded(decode_enable_strategy(json));
+    decoded(decode_change_universe(json));
+    decoded(decode_transfer_treasury(json));
+    decoded(decode_book_cost(json));
+    decoded(decode_resume_recovery(json));
+    decoded(decode_reset_drawdown(json));
+    decoded(decode_confirm_flow(json));
+    decoded(decode_suppress_alert(json));
+    decoded(decode_maker_settings(json));
+    decoded(decode_py_set_kill_switch(json));
+    decoded(decode_set_kill(json));
+    decoded(decode_approval_decision(json));
+    decoded(decode_probe_request(json));
+}
+
+void try_principals(const Json& json) {
+    decoded(decode_activate(json));
+    decoded(decode_login(json));
+    decoded(decode_reauthenticate(json));
+    decoded(decode_change_password(json));
+    decoded(decode_confirm_totp(json));
+    decoded(decode_disable_totp(json));
+    decoded(decode_create_access_key(json));
+    decoded(decode_create_tenant(json));
+    decoded(decode_invite_human(json));
+}
+
+void try_request(std::string_view text) {
+    const auto json = parse_json(text);
+    if (!json) {
+        return;
+    }
+    try_loop_tools(*json);
+    try_control(*json);
+    try_principals(*json);
+}
+
+}  // namespace interlock
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    interlock::try_request(std::string_view(reinterpret_cast<const char*>(data), size));
+    return 0;
+}

@@ -1,0 +1,66 @@
+// Fuzzes every decoder of what is stored or told by a venue: it is refused, or it survives being
+// written and read again with the same text, because a state that changes by being read would break
+// a replay.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "contracts/loop/risk_limits.h"
+#include "contracts/loop/state_facts.h"
+#include "contracts/market/market_facts.h"
+#include "contracts/venue/venue_order.h"
+#include "core/account/account.h"
+#include "core/kill/kill_step.h"
+#include "core/loop/decision.h"
+#include "services/loop/loop_service.h"
+#include "services/loop/loop_ticker.h"
+
+namespace interlock {
+
+template <class Decode>
+void holds(const Json& json, Decode decode) {
+    const auto first = decode(json);
+    if (!first) {
+        CHECK(!first.error().message.empty());
+        return;
+    }
+    const Json written = encode(*first);
+    const auto second = decode(written);
+    CHECK(second.has_value());
+    CHECK(to_text(encode(*second)) == to_text(written));
+}
+
+void try_state(std::string_view text) {
+    const auto json = parse_json(text);
+    if (!json) {
+        return;
+    }
+    holds(*json, decode_account);
+    holds(*json, decode_account_books);
+    holds(*json, decode_decision);
+    holds(*json, decode_order_record);
+    holds(*json, decode_kill_state);
+    holds(*json, decode_loop_mode);
+    holds(*json, decode_planner_state);
+    holds(*json, decode_state_facts);
+    holds(*json, decode_market_set);
+    holds(*json, decode_risk_limits);
+    holds(*json, decode_venue_account);
+    holds(*json, decode_venue_order_request);
+    holds(*json, decode_venue_order);
+    holds(*json, decode_venue_fill);
+    holds(*json, decode_venue_ack);
+    holds(*json, decode_venue_balance);
+    if (const auto report = decode_report_answer(*json)) {
+        CHECK(decode_report_answer(encode_report_answer(report->report, report->answers)));
+    }
+}
+
+}  // namespace interlock
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    interlock::try_state(std::string_view(reinterpret_cast<const char*>(data), size));
+    return 0;
+}
