@@ -42,7 +42,16 @@ function(interlock_test name)
     target_compile_options(${name}_test PRIVATE ${INTERLOCK_WARNINGS})
     target_link_libraries(
         ${name}_test PRIVATE ${arg_USES} interlock_testing ${arg_PACKAGES} rapidcheck GTest::gtest_main)
-    target_compile_definitions(
-        ${name}_test PRIVATE INTERLOCK_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    # Only for those that read files of the checkout: a path in every command line would keep the
+    # compiler cache from knowing a test again in another folder.
+    foreach(source ${arg_SOURCES})
+        get_filename_component(path ${source} ABSOLUTE)
+        file(STRINGS ${path} mentions REGEX "INTERLOCK_SOURCE_DIR" LIMIT_COUNT 1)
+        if(mentions)
+            set_source_files_properties(
+                ${source} PROPERTIES COMPILE_DEFINITIONS
+                                     "INTERLOCK_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+        endif()
+    endforeach()
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." PROPERTIES TIMEOUT 120 DISCOVERY_TIMEOUT 60)
 endfunction()
