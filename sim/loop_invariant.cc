@@ -8,6 +8,7 @@
 #include "core/gates/gates.h"
 #include "core/order/order_identity.h"
 #include "services/loop/loop_service.h"
+#include "sim/planner.h"
 
 namespace interlock::sim {
 namespace {
@@ -69,6 +70,7 @@ void LoopInvariant::on_commit(const TurnCommit& turn, std::span<const AuditRecor
     for (const ArtifactWrite& artifact : turn.artifacts) {
         artifacts_.try_emplace("sha256:" + artifact.hash, artifact.bytes);
     }
+    check_secrets(turn);
     const Changes changes = take_states(turn);
     for (const AuditRecord& record : records) {
         on_record(record, changes);
@@ -79,6 +81,29 @@ void LoopInvariant::on_commit(const TurnCommit& turn, std::span<const AuditRecor
             check_money(account, held);
             check_reservations(account, held);
         }
+    }
+}
+
+void LoopInvariant::check_secrets(const TurnCommit& turn) {
+    const auto look = [&](std::string_view text, std::string_view where) {
+        if (text.find(kSlippedKey) != std::string_view::npos) {
+            broken("N8", "an access key is kept in " + std::string(where));
+        }
+    };
+    for (const LedgerEntry& entry : turn.audit) {
+        look(entry.canonical_json, "a record");
+    }
+    for (const StateWrite& state : turn.states) {
+        look(state.json, "the state " + state.machine_key);
+    }
+    for (const ArtifactWrite& artifact : turn.artifacts) {
+        look(artifact.bytes, "an artifact");
+    }
+    for (const AnswerWrite& answer : turn.answers) {
+        look(answer.answer.body.value_or(""), "the answer to " + answer.key.function);
+    }
+    for (const OutboxItem& item : turn.outbox) {
+        look(item.json, "an effect");
     }
 }
 

@@ -61,6 +61,7 @@ private:
         std::map<DecisionId, Decision> decisions;
         std::map<VenueAccount, Before> before;
     };
+    void check_secrets(const TurnCommit& turn);
     Changes take_states(const TurnCommit& turn);
     Held& touch(const VenueAccount& account, Changes& changes);
     void on_books(const StateWrite& state, Changes& changes);

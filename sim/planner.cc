@@ -65,8 +65,9 @@ std::optional<Json> HostilePlanner::new_intent(SeededRandom& random) {
     if (market == nullptr || !market->best_bid || !market->best_ask) {
         return std::nullopt;
     }
-    constexpr std::array<std::int64_t, 10> kWorths{
-        15, 60, 250, 400, 700, 1100, 1500, 1900, 2600, 5'000'000};
+    // Mostly sizes that pass; some at the limits, one beyond all of them.
+    constexpr std::array<std::int64_t, 14> kWorths{
+        12, 20, 40, 80, 120, 200, 300, 400, 480, 700, 1400, 1900, 2600, 5'000'000};
     const bool buys = random.chance(620);
     const Decimal touch = buys ? *market->best_ask : *market->best_bid;
     // A fresh amount nearly every time, or everything would be a duplicate by content.
@@ -129,6 +130,10 @@ HostilePlanner::PlanUnderWay& HostilePlanner::new_plan(SeededRandom& random) {
 }
 
 Command HostilePlanner::validate(SeededRandom& random, PlanUnderWay& plan) {
+    std::string reason = "because of " + std::to_string(random.below(100));
+    if (random.chance(50)) {
+        reason += " (my key is " + std::string(kSlippedKey) + ")";
+    }
     return call(
         random,
         plan.tenant_id,
@@ -139,7 +144,7 @@ Command HostilePlanner::validate(SeededRandom& random, PlanUnderWay& plan) {
              Json::object({
                  {"intents", plan.intents},
                  {"cancels", plan.cancels},
-                 {"reason", "because of " + std::to_string(random.below(100))},
+                 {"reason", std::move(reason)},
              })},
         }));
 }
@@ -287,7 +292,7 @@ Command HostilePlanner::read(SeededRandom& random) {
                     {"decision_id", decision},
                     {"record",
                      Json::object({
-                         {"plan_summary", "as planned"},
+                         {"plan_summary", random.chance(300) ? kSlippedKey : "as planned"},
                          {"validation_summary", ""},
                          {"execution_summary", ""},
                          {"verification_summary", ""},
@@ -315,7 +320,7 @@ Command HostilePlanner::nonsense(SeededRandom& random) {
     Json* first = intents->items().empty() ? nullptr : &intents->items().front();
     switch (random.below(first == nullptr ? 3 : 8)) {
         case 0:
-            body.set("withdraw_to", "somewhere");
+            body.set("withdraw_to", kSlippedKey);
             break;
         case 1:
             body.set("decision_id", 7);

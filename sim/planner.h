@@ -19,6 +19,9 @@
 
 namespace interlock::sim {
 
+// An access key that planners let slip; it must turn up nowhere in what is kept (NEVER 8).
+inline constexpr std::string_view kSlippedKey = "ilk_thiskeymustneverbekept";
+
 class HostilePlanner {
 public:
     struct Sight {

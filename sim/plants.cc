@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 20> kPlants{{
+constexpr std::array<PlantInfo, 21> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -92,6 +92,12 @@ constexpr std::array<PlantInfo, 20> kPlants{{
      "loosen_limits",
      "a planner's call makes a limit of its account wider",
      "N7",
+     Store::any,
+     true},
+    {Plant::keep_secret,
+     "keep_secret",
+     "what a planner sends is kept without masking the keys in it",
+     "N8",
      Store::any,
      true},
 }};

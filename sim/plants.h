@@ -38,6 +38,7 @@ enum class Plant {
     reuse_order_id,
     drop_worst_case,
     loosen_limits,
+    keep_secret,
 };
 
 struct PlantInfo {

@@ -152,6 +152,12 @@ void Server::plant_into_tool(TurnRequest& request, const Command& command) {
     if (world_.plant == Plant::loosen_limits) {
         add_to(request, widen_limit);
     }
+    if (world_.plant == Plant::keep_secret) {
+        add_to(request, [body = to_text(command.body)](Turn& turn) -> Result<void> {
+            turn.put_artifact(body);
+            return {};
+        });
+    }
 }
 
 void Server::submit_outcome(EffectOutcome outcome) {
