@@ -114,8 +114,13 @@ void OutboxThreads::enqueue(std::vector<OutboxItem> effects) {
     for (OutboxItem& effect : effects) {
         const bool cancels = effect.kind == kCancelAllKind;
         Job job{std::move(effect), false};
-        const bool taken =
-            cancels ? queue_.push_front_lane(std::move(job)) : queue_.push(std::move(job));
+        bool taken = cancels ? queue_.push_front_lane(std::move(job)) : queue_.push(std::move(job));
+        if (!taken && job.effect.delivery == Delivery::repeatable) {
+            // A lane is shared by all tenants, so whoever fills it must not cost another its
+            // cancels: what may be done twice is done later instead of not at all.
+            job.settle = true;
+            taken = queue_.push_middle_lane(std::move(job));
+        }
         if (!taken) {
             // Committed but not sent: say so, so that the books are right. Nothing is resent.
             report_(
