@@ -100,6 +100,9 @@ Result<EffectReceipt> VenueSink::cancel(const Json& json) {
 }
 
 Result<EffectReceipt> VenueSink::cancel_all(const OutboxItem& effect) {
+    // Every account is tried, whatever became of the ones before it: the orders of one must not
+    // stay open because another's venue does not answer.
+    std::optional<Error> failed;
     for (const VenueAccount& account : parts_.accounts()) {
         if (effect.tenant_id != system_tenant() && effect.tenant_id != account.tenant_id) {
             continue;
@@ -108,10 +111,16 @@ Result<EffectReceipt> VenueSink::cancel_all(const OutboxItem& effect) {
         if (!venue) {
             continue;
         }
-        TRY_ASSIGN(const std::vector<VenueOrder> left, (*venue)->cancel_all(account));
-        if (!left.empty()) {
-            return fail(errors::venue_unreachable, "Orders are still open after cancel-all.");
+        const auto left = (*venue)->cancel_all(account);
+        if (!left) {
+            failed = left.error();
+        } else if (!left->empty()) {
+            failed =
+                fail(errors::venue_unreachable, "Orders are still open after cancel-all.").error();
         }
+    }
+    if (failed) {
+        return std::unexpected(*std::move(failed));
     }
     // The sink behind knows of cancel-all too; that it is absent is no reason to try for ever.
     auto behind = parts_.behind.perform(effect);
