@@ -4,6 +4,7 @@
 
 #include "base/canonical_json.h"
 #include "base/crypto.h"
+#include "base/errors.h"
 #include "core/dry_run/dry_run.h"
 #include "core/loop/rehearsal.h"
 #include "core/order/order_identity.h"
@@ -240,6 +241,15 @@ TurnRequest LoopService::validate_turn(Caller caller, ValidatePlanRequest reques
 
 Result<TurnReply> LoopService::run_validate(Turn& turn, const ValidatePlanRequest& request) {
     const ToolCall& call = request.call;
+    const std::string& name = call.decision_id.text();
+    if (name.starts_with(kBuiltinDecisionPrefix) || name.starts_with(kSystemDecisionPrefix)) {
+        return refuse(
+            turn,
+            call,
+            fail(errors::invalid_request, "decision_id: names with auto. or sys_ are not yours.")
+                .error(),
+            AuditStep::validate);
+    }
     TRY_ASSIGN(const VenueAccount account, account_of(turn, call.account_id));
     TRY_ASSIGN(const auto before, load_decision(turn, turn.tenant_id(), call.decision_id));
     auto begun = begin_decision(

@@ -31,6 +31,11 @@ namespace interlock {
 // are harmless twice.
 inline constexpr std::string_view kOrderEffect = "order";
 
+// Decision ids that are ours to give: a planner from outside that took one would have its decision
+// overwritten, and the outcome of its orders would find no row.
+inline constexpr std::string_view kBuiltinDecisionPrefix = "auto.";
+inline constexpr std::string_view kSystemDecisionPrefix = "sys_";
+
 struct LoopConfig {
     Asset quote;
     Decimal paper_deposit;         // What a paper account opens with.

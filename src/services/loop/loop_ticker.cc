@@ -33,6 +33,19 @@ TickId tick_id(const PlannerState& state) {
         state.settings.strategy_id.text() + ".tick" + std::to_string(state.ticks));
 }
 
+// Decisions are counted per mode and named per tenant, so a mode beside paper is part of the name.
+DecisionId decision_id_of(const PlannerState& state, std::string_view part) {
+    std::string text = std::string(kBuiltinDecisionPrefix) + state.settings.strategy_id.text() +
+                       "." + std::to_string(state.ticks);
+    if (!part.empty()) {
+        text += "." + std::string(part);
+    }
+    if (state.account.mode != TradeMode::paper) {
+        text += "." + std::string(to_word(state.account.mode));
+    }
+    return DecisionId::trusted(std::move(text));
+}
+
 Answer answer_of(const PlannerState& state, const std::string& audit_ref) {
     Json json = encode(state);
     json.set("audit_ref", audit_ref);
@@ -172,11 +185,30 @@ Result<void> LoopTicker::tick(Turn& turn, const std::string& machine_key) {
     if (!state.is_running) {
         return {};
     }
+    TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, state.account.tenant_id));
+    if (mode.mode != state.account.mode) {
+        return end_with_mode(turn, machine_key, state);
+    }
     ++state.ticks;
     TRY(run_parts(turn, state));
     state.errors_in_row = 0;
     schedule(turn, machine_key, state);
     turn.save(machine_key, encode(state));
+    return {};
+}
+
+// A planner belongs to the mode it was started in. When a human takes the tenant out of that mode,
+// it must not go on trading there, out of reach of stop_planner.
+Result<void> LoopTicker::end_with_mode(
+    Turn& turn, const std::string& machine_key, PlannerState& state) {
+    state.is_running = false;
+    turn.save(machine_key, encode(state));
+    AuditDraft draft = turn.draft("PLANNER_STOPPED");
+    draft.tenant_id = state.account.tenant_id;
+    draft.reason =
+        "the tenant is no longer in " + std::string(to_word(state.account.mode)) + " mode";
+    draft.detail.set("strategy_id", state.settings.strategy_id.text());
+    TRY(turn.audit(std::move(draft)));
     return {};
 }
 
@@ -203,9 +235,7 @@ Result<bool> LoopTicker::run_part(Turn& turn, const PlannerState& state, PlanPar
         return false;
     }
     TRY(parts_.loop.keep_inputs(turn, facts));
-    const DecisionId decision_id = DecisionId::trusted(
-        "auto." + state.settings.strategy_id.text() + "." + std::to_string(state.ticks) + "." +
-        std::string(to_word(part)));
+    const DecisionId decision_id = decision_id_of(state, to_word(part));
     TRY_ASSIGN(
         Decision decision,
         parts_.loop.begin_decision(
@@ -245,8 +275,7 @@ Result<bool> LoopTicker::run_part(Turn& turn, const PlannerState& state, PlanPar
 Result<void> LoopTicker::skip(Turn& turn, const PlannerState& state, const std::string& reason) {
     AuditDraft draft = turn.draft("PLAN_CREATED");
     draft.tenant_id = state.account.tenant_id;
-    draft.decision_id = DecisionId::trusted(
-        "auto." + state.settings.strategy_id.text() + "." + std::to_string(state.ticks));
+    draft.decision_id = decision_id_of(state, {});
     draft.tick_id = tick_id(state);
     draft.step = AuditStep::plan;
     draft.status = AuditStatus::skipped;

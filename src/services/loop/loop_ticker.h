@@ -49,6 +49,7 @@ private:
     Result<void> on_timer(Turn& turn, const TimerItem& timer);
     TurnRequest error_turn(
         const TenantId& tenant_id, const std::string& machine_key, const Error& error);
+    Result<void> end_with_mode(Turn& turn, const std::string& machine_key, PlannerState& state);
     Result<void> run_parts(Turn& turn, PlannerState& state);
     Result<bool> run_part(Turn& turn, const PlannerState& state, PlanPart part);
     Result<void> skip(Turn& turn, const PlannerState& state, const std::string& reason);
