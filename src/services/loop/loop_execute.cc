@@ -146,7 +146,7 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
         Json answer = tool_error_answer(executed.error(), decision.audit_ref);
         answer.set("execution", Json::array());
         save_decision(turn, std::move(decision));
-        return Answer{200, to_text(answer)};
+        return Answer{200, to_text(answer), !executed.error().retryable()};
     }
     if (is_answered(decision)) {
         TRY(answer_execution(turn, decision));
@@ -256,6 +256,10 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
     if (!orders) {
         return reject_execution(turn, decision, facts, orders.error());
     }
+    // Before anything is staged: an Error of it must leave no order behind.
+    if (const auto noted = note_execution(turn, decision, facts, reserved.account); !noted) {
+        return reject_execution(turn, decision, facts, noted.error());
+    }
     for (const OrderRecord& order : *orders) {
         save_order(turn, order);
         Execution row;
@@ -264,7 +268,6 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
         row.symbol = order.symbol();
         decision.execution.push_back(std::move(row));
     }
-    TRY(note_execution(turn, decision, facts, reserved.account));
     for (const OrderClientId& id : decision.plan.cancels) {
         TRY(write_cancel(turn, decision, reserved.books, id));
     }
