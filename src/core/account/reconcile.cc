@@ -52,12 +52,15 @@ public:
         reserve_foreign();
         // A shadow account owns nothing at a venue, so there is nothing to compare.
         const bool owns = out_.account.key.mode != TradeMode::shadow;
-        if (owns && out_.uncertain.empty() && !in_.report.has_more_fills) {
+        // Trades were booked that this report does not know of: its balances are older than our
+        // books, and a difference would say nothing.
+        const bool is_older = in_.report.fills_cursor < out_.account.fills_cursor;
+        if (owns && !is_older && out_.uncertain.empty() && !in_.report.has_more_fills) {
             compare_balances();
         }
         move_cursor();
         out_.is_clean = out_.drift.empty() && out_.uncertain.empty() && out_.to_query.empty() &&
-                        !in_.report.has_more_fills;
+                        !in_.report.has_more_fills && !is_older;
         return std::move(out_);
     }
 
