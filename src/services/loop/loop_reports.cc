@@ -64,6 +64,24 @@ std::vector<std::string> words_of(const std::vector<Finding>& findings) {
     return words;
 }
 
+std::set<OrderClientId> ids_of(const std::vector<VenueOrder>& orders) {
+    std::set<OrderClientId> ids;
+    for (const VenueOrder& order : orders) {
+        ids.insert(order.order_client_id);
+    }
+    return ids;
+}
+
+// An entry that was to be cancelled and that the venue still shows as open.
+bool is_any_uncancelled(
+    const std::vector<SymbolBook>& books, const std::set<OrderClientId>& shown_open) {
+    return std::any_of(books.begin(), books.end(), [&](const SymbolBook& book) {
+        return std::any_of(book.open.begin(), book.open.end(), [&](const OrderRecord& order) {
+            return !order.is_reduce && order.cancel_requested && shown_open.contains(order.id());
+        });
+    });
+}
+
 bool is_final(const std::vector<OrderRecord>& orders) {
     return std::all_of(orders.begin(), orders.end(), [](const OrderRecord& order) {
         return !is_uncertain(order);
@@ -319,11 +337,13 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
     std::vector<std::string> trouble;
     Reconciliation result;
     std::vector<OrderAnswer> answers;
+    std::set<OrderClientId> shown_open;
     if (receipt.find("answers") == nullptr) {
         trouble.push_back("venue_unreachable");
     } else {
         TRY_ASSIGN(ReportAnswer answer, decode_report_answer(receipt));
         answers = std::move(answer.answers);
+        shown_open = ids_of(answer.report.open_orders);
         TRY_ASSIGN(result, apply_report(turn, account, std::move(answer.report), answers));
         TRY(verify_decisions(turn, account, result, answers));
         trouble = words_of(result.drift);
@@ -334,6 +354,10 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
     if (cause == AskCause::recovery) {
         TRY_ASSIGN(const AccountView view, load_account(turn, account));
         TRY_ASSIGN(const Decimal exposure, worst_case_exposure(view.books->books));
+        // S12: books that contradict themselves do not return to normal by being compared.
+        for (std::string& problem : startup_problems(*view.account, view.books->books)) {
+            trouble.push_back(std::move(problem));
+        }
         TRY(recover(
             turn,
             account,
@@ -344,7 +368,7 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
                  .reasons = trouble,
                  .exposure = exposure,
                  .duplicate_seen = result.duplicate_seen,
-                 .cancels_failed = false})));
+                 .cancels_failed = is_any_uncancelled(view.books->books, shown_open)})));
     } else if (!trouble.empty()) {
         TRY(enter_recovery_of(turn, account, std::move(trouble)));
     }
