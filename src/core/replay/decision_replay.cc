@@ -133,7 +133,9 @@ Result<void> DecisionReplay::run(const AuditRecord& record, ReplayInputs& inputs
     if (event == "DECISION_RECORDED") {
         return run_record(record, inputs);
     }
-    if (event == "VERIFICATION_RESULT" && verification_hashes_.size() < kVerificationsMax) {
+    // Only the executor's own say what was found; a planner may ask as often as it likes.
+    if (event == "VERIFICATION_RESULT" && record.draft.detail.find("overall") != nullptr &&
+        verification_hashes_.size() < kVerificationsMax) {
         verification_hashes_.push_back(hash_or_nothing(record.draft.detail));
     }
     return {};
