@@ -37,7 +37,7 @@ constexpr std::array<PlantInfo, 21> kPlants{{
      "cross_tenant_answer",
      "keys and lists of one tenant answer for another",
      "I7"},
-    {Plant::torn_batch, "torn_batch", "a crash leaves half of a batch behind", "batch"},
+    {Plant::torn_batch, "torn_batch", "a crash leaves half of a batch behind", "batch durability"},
     {Plant::ack_before_sync,
      "ack_before_sync",
      "the disk says that it synced and did not",
