@@ -106,6 +106,32 @@ TEST(Receipt, IsNotMadeOfATamperedDecision) {
     EXPECT_EQ(text.error().code(), errors::replay_differs.code);
 }
 
+// What became of the orders, and who planned them, is in the ledger as well.
+TEST(Receipt, IsNotMadeOfATamperedOutcome) {
+    LoopWorld world;
+    world.trade("d1", Json::array({LoopWorld::intent("buy", "1", "100.01")}));
+    const std::vector<std::pair<std::string, std::string>> lies{
+        {"\"submit_status\":\"acked\"", "\"submit_status\":\"rejected\""},
+        {"\"planner\":\"agent:", "\"planner\":\"human:"},
+        {"\"account_id\":\"main\"", "\"account_id\":\"other\""},
+    };
+    for (const auto& [from, to] : lies) {
+        TamperedStore store(world.memory);
+        bool found = false;
+        store.on_state = [&](const std::string&, std::string& json) {
+            const std::size_t at = json.find(from);
+            found = at != std::string::npos;
+            if (found) {
+                json.replace(at, from.size(), to);
+            }
+        };
+        const auto text = receipt_from(world, store);
+        EXPECT_TRUE(found) << from;
+        ASSERT_FALSE(text.has_value()) << to;
+        EXPECT_EQ(text.error().code(), errors::replay_differs.code);
+    }
+}
+
 TEST(Receipt, IsNotMadeOfABrokenChain) {
     LoopWorld world;
     world.trade("d1", Json::array({LoopWorld::intent("buy", "1", "100.01")}));

@@ -133,6 +133,10 @@ Result<void> DecisionReplay::run(const AuditRecord& record, ReplayInputs& inputs
     if (event == "DECISION_RECORDED") {
         return run_record(record, inputs);
     }
+    if (event == "ORDER_ACKED" || event == "ORDER_REJECTED" || event == "ORDER_UNKNOWN" ||
+        event == "ORDER_NEVER_ARRIVED") {
+        take_outcome(record.draft.detail);
+    }
     // Only the executor's own say what was found; a planner may ask as often as it likes.
     if (event == "VERIFICATION_RESULT" && record.draft.detail.find("overall") != nullptr &&
         verification_hashes_.size() < kVerificationsMax) {
@@ -165,6 +169,7 @@ Result<void> DecisionReplay::run_plan(const AuditRecord& record, ReplayInputs& i
     }
     ++attempt_;
     from_outside_ = from_outside->as_bool();
+    planner_ = from_outside_ ? record.draft.principal : std::string();
     const Json* planner_input = record.draft.detail.find("planner_input");
     planner_input_ = planner_input == nullptr ? Json() : *planner_input;
     tick_id_ = record.draft.tick_id;
@@ -227,6 +232,7 @@ Result<void> DecisionReplay::run_validation(const AuditRecord& record, ReplayInp
     TRY(inputs.require_policy(config_ref_));
     TRY_ASSIGN(const Plan plan, inputs.plan_of(plan_ref_));
     TRY_ASSIGN(const ReplayInputs::Facts facts, inputs.facts_of(artifacts[1], artifacts[2]));
+    account_ = {facts.state.tenant_id, facts.state.account_id, facts.state.mode};
     TRY(compare_planned(facts));
     const GateReport report = gates_on(facts, plan);
     Json validation = encode(report);
@@ -357,7 +363,12 @@ Result<void> DecisionReplay::run_execution(const AuditRecord& record, ReplayInpu
         return {};
     }
     TRY_ASSIGN(const Plan plan, inputs.plan_of(plan_ref_));
-    TRY(compare_orders(record.draft.detail.find("orders"), plan));
+    const Json* orders = record.draft.detail.find("orders");
+    TRY(compare_orders(orders, plan));
+    told_orders_ = orders->items();
+    if (is_attempt) {
+        executed_at_ = record.draft.timestamp;
+    }
     order_ids_.clear();
     for (const Intent& intent : plan.intents) {
         order_ids_.push_back(derive_order_client_id(verdict_.decision_id, intent));
@@ -365,6 +376,14 @@ Result<void> DecisionReplay::run_execution(const AuditRecord& record, ReplayInpu
     stage_ = is_attempt ? DecisionStage::executing : DecisionStage::executed;
     ++verdict_.steps;
     return {};
+}
+
+void DecisionReplay::take_outcome(const Json& row) {
+    for (Json& told : told_orders_) {
+        if (text_in(told, "order_client_id") == text_in(row, "order_client_id")) {
+            told = row;
+        }
+    }
 }
 
 // Intent, derived id and symbol of every order, in the plan's order.
@@ -391,11 +410,13 @@ Result<void> DecisionReplay::run_record(const AuditRecord& record, ReplayInputs&
     const std::string& ref = record.draft.artifacts.front();
     TRY_ASSIGN(const Json json, inputs.json_of(ref));
     if (record.draft.actor == AuditActor::codex) {
+        record_ref_ = ref;
         ++verdict_.steps;
         return {};  // The planner's own words: that they have their hash is all there is to check.
     }
     TRY(compare_record(json));
     ledger_ref_ = ref;
+    recorded_at_ = record.draft.timestamp;
     if (stage_ == DecisionStage::executed) {
         stage_ = DecisionStage::recorded;
     }
@@ -470,6 +491,37 @@ Result<void> DecisionReplay::compare_verdicts(const Decision& stored) const {
     return {};
 }
 
+// What no replay can find out again, and only the ledger tells: who planned, where, when, and what
+// became of the orders.
+Result<void> DecisionReplay::compare_outcomes(const Decision& stored) const {
+    const auto time_text = [](const std::optional<Timestamp>& at) {
+        return at ? to_text(*at) : std::string();
+    };
+    TRY(require_equal("executed_at", time_text(stored.executed_at), time_text(executed_at_)));
+    TRY(require_equal("recorded_at", time_text(stored.recorded_at), time_text(recorded_at_)));
+    if (from_outside_) {
+        TRY(require_equal("the stored planner", stored.planner, planner_));
+    }
+    if (stored.account != account_) {
+        return differs("The stored decision names another account than the ledger.");
+    }
+    const std::string record = hash_or_nothing(stored.record);
+    TRY(require_equal(
+        "the planner's account", record.empty() ? record : "sha256:" + record, record_ref_));
+    const bool same = std::equal(
+        stored.execution.begin(),
+        stored.execution.end(),
+        told_orders_.begin(),
+        told_orders_.end(),
+        [](const Execution& row, const Json& told) {
+            return hash_or_nothing(encode(row)) == hash_or_nothing(told);
+        });
+    if (!same) {
+        return differs("The stored orders came to something else than the ledger tells.");
+    }
+    return {};
+}
+
 Result<void> DecisionReplay::compare_decision(const Decision& stored) const {
     TRY(require_equal("the stored id", stored.decision_id.text(), verdict_.decision_id.text()));
     TRY(require_equal("the stored tick", stored.tick_id.text(), tick_id_.text()));
@@ -483,6 +535,7 @@ Result<void> DecisionReplay::compare_decision(const Decision& stored) const {
         return differs("The stored decision names another planner.");
     }
     TRY(compare_verdicts(stored));
+    TRY(compare_outcomes(stored));
     TRY(require_equal("the stored config", stored.config_ref, config_ref_));
     const StepInputs none;
     if (stored.validate_inputs != validate_refs_ ||

@@ -70,6 +70,8 @@ private:
     Result<void> compare_orders(const Json* orders, const Plan& plan) const;
     Result<void> compare_decision(const Decision& stored) const;
     Result<void> compare_verdicts(const Decision& stored) const;
+    Result<void> compare_outcomes(const Decision& stored) const;
+    void take_outcome(const Json& row);
     Result<void> require_planned() const;
     Result<void> compare_planned(const ReplayInputs::Facts& facts) const;
     GateReport gates_on(const ReplayInputs::Facts& facts, const Plan& plan) const;
@@ -92,6 +94,12 @@ private:
     std::optional<Rehearsed> rehearsed_;
     std::string adjusted_ref_;  // Of the smaller plan that the dry run proposed; "" without one.
     std::vector<OrderClientId> order_ids_;  // As executed.
+    std::vector<Json> told_orders_;         // Each order as the ledger told of it last.
+    std::string planner_;                   // Who planned; "" for a built-in planner.
+    VenueAccount account_;
+    std::optional<Timestamp> executed_at_;
+    std::optional<Timestamp> recorded_at_;
+    std::string record_ref_;  // The planner's own account of it; "" without one.
     std::string ledger_ref_;
     std::vector<std::string> verification_hashes_;
     // A verdict that came out otherwise, until the stored one shows where.
