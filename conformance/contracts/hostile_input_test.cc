@@ -141,6 +141,24 @@ TEST_P(HostileInput, DuplicateKeysDepthNanAndBrokenTextAreNotJson) {
     }
 }
 
+// §2.1: status, errors[] and audit_ref are in every answer, even to what is no JSON at all.
+TEST_P(HostileInput, EvenUnreadableTextGetsTheShapeOfATool) {
+    const Json answer = parsed(send("{").body);
+    EXPECT_EQ(*answer.find("status"), Json("error"));
+    ASSERT_EQ(answer.find("errors")->items().size(), 1u);
+    EXPECT_EQ(*answer.find("errors")->items()[0].find("code"), Json("invalid_json"));
+    EXPECT_TRUE(answer.find("audit_ref")->is_string());
+}
+
+TEST_P(HostileInput, AConflictOfKeysHasTheShapeOfATool) {
+    send(GetParam().body);
+    Json other = parsed(GetParam().body);
+    other.set("tick_id", "t2");
+    const Json answer = parsed(send(to_text(other)).body);
+    EXPECT_EQ(*answer.find("status"), Json("error"));
+    EXPECT_TRUE(answer.find("audit_ref")->is_string());
+}
+
 TEST_P(HostileInput, AnArrayInsteadOfAnObjectIsRefused) {
     EXPECT_EQ(send("[]").status, 422);
     EXPECT_EQ(send("\"text\"").status, 422);

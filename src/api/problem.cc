@@ -4,9 +4,10 @@
 
 namespace interlock {
 
-HttpResponse problem(const Error& error) {
-    HttpResponse response =
-        text_response(error.http_status(), "application/json", to_text(encode_error_body(error)));
+namespace {
+
+HttpResponse problem_of(const Error& error, const Json& body) {
+    HttpResponse response = text_response(error.http_status(), "application/json", to_text(body));
     if (error.retry_after_seconds > 0) {
         response.set("Retry-After", std::to_string(error.retry_after_seconds));
     }
@@ -14,6 +15,26 @@ HttpResponse problem(const Error& error) {
         response.set("WWW-Authenticate", "Bearer");
     }
     return response;
+}
+
+}  // namespace
+
+HttpResponse problem(const Error& error) {
+    return problem_of(error, encode_error_body(error));
+}
+
+HttpResponse problem(const Error& error, const Operation& operation) {
+    return problem_of(error, error_body(error, operation));
+}
+
+Json error_body(const Error& error, const Operation& operation) {
+    Json body = encode_error_body(error);
+    if (operation.id.starts_with("py_")) {
+        body.set("status", "error");
+        body.set("errors", Json::array({encode(error)}));
+        body.set("audit_ref", "");
+    }
+    return body;
 }
 
 HttpResponse to_response(ApiReply reply) {

@@ -20,6 +20,11 @@ inline constexpr ErrorKind host_not_allowed{
 }  // namespace errors
 
 HttpResponse problem(const Error& error);
+// The same for a known operation.
+HttpResponse problem(const Error& error, const Operation& operation);
+// The body of a refusal. The planner's tools promise `status`, `errors` and `audit_ref` in every
+// answer (seed 002 §2.1), so theirs has them too; what never reached the engine has no record.
+Json error_body(const Error& error, const Operation& operation);
 HttpResponse to_response(ApiReply reply);
 // What protects a browser; added to every response of the HTTP face.
 void add_security_headers(HttpResponse& response, bool tls);

@@ -93,12 +93,13 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
     Result<ApiCall> call = admit(request, *routed);
     if (!call) {
         parts_.metrics.on_request(operation->id, call.error().http_status());
-        send(problem(call.error()));
+        send(problem(call.error(), *operation));
         return;
     }
     call->http = &request;
     operation->handle(*std::move(call), [this, operation, send](Result<ApiReply> reply) {
-        HttpResponse response = reply ? to_response(*std::move(reply)) : problem(reply.error());
+        HttpResponse response =
+            reply ? to_response(*std::move(reply)) : problem(reply.error(), *operation);
         parts_.metrics.on_request(operation->id, response.status);
         send(std::move(response));
     });

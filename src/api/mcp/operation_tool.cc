@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/call_arguments.h"
+#include "api/problem.h"
 #include "base/errors.h"
 #include "base/text.h"
 #include "contracts/error_json.h"
@@ -79,8 +80,8 @@ bool is_query_name(const Operation& operation, const std::string& name) {
         operation.query, [&](const QueryParameter& known) { return known.name == name; });
 }
 
-Json error_result(const Error& error) {
-    return tool_text_result(to_text(encode_error_body(error)), true);
+Json error_result(const Operation& operation, const Error& error) {
+    return tool_text_result(to_text(error_body(error, operation)), true);
 }
 
 }  // namespace
@@ -159,7 +160,7 @@ Result<ToolArguments> split_arguments(const Operation& operation, const Json& ar
 
 Json tool_result(const Operation& operation, const Result<ApiReply>& reply) {
     if (!reply) {
-        return error_result(reply.error());
+        return error_result(operation, reply.error());
     }
     if (reply->status >= 400) {
         return tool_text_result(reply->body, true);
@@ -172,6 +173,7 @@ Json tool_result(const Operation& operation, const Result<ApiReply>& reply) {
     const Result<Json> body = parse_json(reply->body);
     if (!body || !body->is_object()) {
         return error_result(
+            operation,
             fail(errors::internal, "The answer of " + operation.id + " is not a JSON object.")
                 .error());
     }

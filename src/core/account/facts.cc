@@ -110,7 +110,9 @@ void add_orders(StateFacts& facts, const std::vector<SymbolBook>& books) {
     for (const SymbolBook& book : books) {
         for (const OrderRecord& order : book.open) {
             const bool uncertain = is_uncertain(order);
-            facts.uncertain_orders += uncertain ? 1 : 0;
+            // One on its way is reserved whole and answered within seconds; only an outcome that
+            // did not come back stops entries.
+            facts.uncertain_orders += order.state == OrderState::unknown ? 1 : 0;
             facts.open_orders.push_back({
                 .order_client_id = order.id(),
                 .symbol = order.symbol(),

@@ -85,10 +85,14 @@ TEST(Facts, AnUnknownBuyIsReservedWhole) {
     EXPECT_EQ(facts.open_orders[0].remaining_qty, dec("2"));
 }
 
-TEST(Facts, ASubmittingOrderIsUncertainToo) {
+TEST(Facts, AnOrderOnItsWayIsReservedAndStopsNobody) {
     Desk desk;
     desk.reserve({});
-    EXPECT_EQ(desk.facts().uncertain_orders, 1);
+    const StateFacts facts = desk.facts();
+    EXPECT_EQ(facts.uncertain_orders, 0);
+    ASSERT_EQ(facts.open_orders.size(), 1u);
+    EXPECT_TRUE(facts.open_orders[0].is_uncertain);
+    EXPECT_TRUE(facts.symbols[0].open_buy_notional.is_positive());
 }
 
 TEST(Facts, AnUnknownSellIsAnOpenSell) {
