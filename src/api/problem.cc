@@ -29,7 +29,9 @@ HttpResponse problem(const Error& error, const Operation& operation) {
 
 Json error_body(const Error& error, const Operation& operation) {
     Json body = encode_error_body(error);
-    if (operation.id.starts_with("py_")) {
+    // Who is not known to us gets one body everywhere, so that nothing can be learnt from it (I7).
+    const bool is_known = error.http_status() != 401;
+    if (is_known && operation.id.starts_with("py_")) {
         body.set("status", "error");
         body.set("errors", Json::array({encode(error)}));
         body.set("audit_ref", "");
