@@ -161,6 +161,21 @@ TEST(LoopAttack, AnExecutionRefusedHalfWayLeavesNoOrderBehind) {
     EXPECT_EQ(*world.decision("d1").find("stage"), Json("rejected"));
 }
 
+// Found by the simulator: the store failed after the orders of the plan had been staged.
+TEST(LoopAttack, AnExecutionThatFailsHalfWayLeavesNoOrderBehind) {
+    LoopWorld world;
+    world.account();
+    const std::string unreadable = "hunreadable";
+    decide(world, [&](Turn& turn) {
+        turn.save(
+            order_key(world.venue_account(), OrderClientId::trusted(unreadable)), Json::array());
+    });
+    world.trade("d1", one("buy", "1", "100.01"), Json::array({unreadable}));
+    EXPECT_EQ(world.memory.load_states("order/").value().size(), 1u);
+    EXPECT_EQ(*world.decision("d1").find("stage"), Json("rehearsed"));
+    EXPECT_EQ(world.orders_sent(), 0);
+}
+
 // Never store 429 or 503 under a key.
 TEST(LoopAttack, AnOverloadIsNotRememberedUnderTheKeyOfAnExecution) {
     LoopWorld world;

@@ -143,6 +143,9 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
     TRY(keep_inputs(turn, *gathered));
     Decision decision = *before;
     if (const auto executed = execute_step(turn, decision, *gathered); !executed) {
+        if (decision.stage != DecisionStage::rejected) {
+            return std::unexpected(executed.error());  // Not a no: nothing of this turn may stay.
+        }
         Json answer = tool_error_answer(executed.error(), decision.audit_ref);
         answer.set("execution", Json::array());
         save_decision(turn, std::move(decision));

@@ -257,8 +257,12 @@ Result<bool> LoopTicker::run_part(Turn& turn, const PlannerState& state, PlanPar
             const LoopService::Rehearsal rehearsal,
             parts_.loop.dry_run_step(turn, decision, facts));
         if (rehearsal.pass) {
-            // An Error here is on the record already: a gate said no on the latest state.
-            static_cast<void>(parts_.loop.execute_step(turn, decision, facts));
+            const auto executed = parts_.loop.execute_step(turn, decision, facts);
+            // A no on the latest state is on the record already; anything else drops the turn, or
+            // half of an execution would stay.
+            if (!executed && decision.stage != DecisionStage::rejected) {
+                return std::unexpected(executed.error());
+            }
             break;
         }
         if (!rehearsal.adjusted) {
