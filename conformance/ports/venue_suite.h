@@ -332,7 +332,7 @@ TEST_P(VenueSuite, AnAccountThatWasNeverOpenedIsRefused) {
 TEST_P(VenueSuite, MoneyIsConservedUnderAnySequence) {
     const auto run = [&] {
         const auto fresh = GetParam().make();
-        Venue& on = fresh->venue();
+        // Asked for anew each time: a reopened harness has another one.
         std::vector<std::string> names;
         const int steps = *rc::gen::inRange(1, 40);
         for (int step = 0; step < steps; ++step) {
@@ -344,7 +344,7 @@ TEST_P(VenueSuite, MoneyIsConservedUnderAnySequence) {
                     *rc::gen::inRange(9'900, 10'005), *rc::gen::inRange(1, 5'000));
             } else if (what == 2 && !names.empty()) {
                 const std::string name = *rc::gen::elementOf(names);
-                std::ignore = on.cancel(fresh->account(), symbol(), id(name));
+                std::ignore = fresh->venue().cancel(fresh->account(), symbol(), id(name));
             } else {
                 VenueOrderRequest request =
                     limit("o" + std::to_string(*rc::gen::inRange(0, 15)), Side::buy, "1", "1");
@@ -360,7 +360,7 @@ TEST_P(VenueSuite, MoneyIsConservedUnderAnySequence) {
                     request.order_type = OrderType::market;
                     request.limit_price.reset();
                 }
-                if (const auto ack = on.submit(request)) {
+                if (const auto ack = fresh->venue().submit(request)) {
                     names.push_back(request.order_client_id.text());
                     RC_ASSERT(ack->order.filled_qty <= ack->order.qty);
                 }

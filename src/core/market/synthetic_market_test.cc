@@ -38,11 +38,12 @@ TEST(SyntheticMarket, EveryViewIsASoundBook) {
         RC_ASSERT(view.bids.front().price < view.asks.front().price);
         for (std::size_t i = 0; i < view.bids.size(); ++i) {
             RC_ASSERT(view.bids[i].price.count > 0 && view.bids[i].quantity.count > 0);
-            RC_ASSERT(i == 0 || view.bids[i].price < view.bids[i - 1].price);
+            // In parentheses: the macro takes an expression apart, and || with it.
+            RC_ASSERT((i == 0 || view.bids[i].price < view.bids[i - 1].price));
         }
         for (std::size_t i = 0; i < view.asks.size(); ++i) {
             RC_ASSERT(view.asks[i].quantity.count > 0 && view.asks[i].quantity <= kBookLotsMax);
-            RC_ASSERT(i == 0 || view.asks[i].price > view.asks[i - 1].price);
+            RC_ASSERT((i == 0 || view.asks[i].price > view.asks[i - 1].price));
         }
         RC_ASSERT(view.trades.size() <= kMarketTradesMax);
         for (const MarketTrade& trade : view.trades) {
