@@ -188,7 +188,7 @@ std::vector<Key> all_keys() {
     std::vector<Key> keys{
         text_key("data", "Folder of database, keys and sockets.", &Config::data_folder),
         {"mode",
-         "What orders go to; only paper exists so far.",
+         "What a server is started for; only paper. A tenant switches to shadow with set_mode.",
          [](const Config& c) { return c.mode; },
          [](Config& c, const std::string& text) {
              return set_word<std::string>(c.mode, text, {{"paper", "paper"}});

@@ -1,5 +1,5 @@
-// Where effects leave the plane. Until a venue exists this is the recording sink, a process of its
-// own keyed by effect id; a venue adapter keeps the same promises.
+// Where effects leave the plane: the venues (services/loop/venue_sink.h) and, behind them, the
+// recording sink for probes, a process of its own keyed by effect id. All keep the same promises.
 #pragma once
 
 #include <optional>
