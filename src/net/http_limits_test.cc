@@ -227,10 +227,9 @@ private:
     std::vector<int> taken_;
 };
 
+// Not in the build with the address sanitizer, which needs descriptors itself to look at memory.
+#ifndef __SANITIZE_ADDRESS__
 TEST(HttpLimits, AcceptsAgainAfterRunningOutOfDescriptors) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "the sanitizers need descriptors themselves to look at memory";
-#endif
     const auto server = start_server();
     RawPeer early(server->port());
     early.send(kGet);
@@ -248,6 +247,7 @@ TEST(HttpLimits, AcceptsAgainAfterRunningOutOfDescriptors) {
     EXPECT_EQ(late->read_response().status, 200);
     EXPECT_EQ(server->counters().accepted, 2u);
 }
+#endif
 
 }  // namespace
 }  // namespace interlock
