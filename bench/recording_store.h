@@ -30,6 +30,9 @@ public:
     Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) override {
         return store_.find_answer(key);
     }
+    Result<std::optional<std::string>> find_claim(const std::string& name) override {
+        return store_.find_claim(name);
+    }
     Result<std::vector<std::optional<StoredAnswer>>> find_answers(
         std::span<const AnswerKey> keys) override {
         return store_.find_answers(keys);

@@ -451,6 +451,48 @@ TEST_P(LedgerStoreSuite, FinishedTimersGoAndAbsentOnesAreFine) {
     EXPECT_EQ(timer_ids(store()), (std::vector<std::string>{"tmr_2"}));
 }
 
+TEST_P(LedgerStoreSuite, AClaimHasOneHolder) {
+    TurnCommit turn;
+    turn.claims_taken = {{"active/x", "a"}};
+    commit({turn});
+    EXPECT_EQ(store().find_claim("active/x").value(), "a");
+    EXPECT_FALSE(store().find_claim("active/y").value().has_value());
+    TurnCommit second;
+    second.claims_taken = {{"active/x", "b"}};
+    expect_conflict({second});
+    expect_conflict({turn});  // Not even its own holder takes it twice.
+    reopen();
+    EXPECT_EQ(store().find_claim("active/x").value(), "a");
+}
+
+TEST_P(LedgerStoreSuite, AClaimIsHandedOverInOneTurn) {
+    TurnCommit first;
+    first.claims_taken = {{"active/x", "a"}};
+    commit({first});
+    TurnCommit handed;
+    handed.claims_taken = {{"active/x", "b"}};
+    handed.claims_released = {{"active/x", "a"}};
+    commit({handed});
+    EXPECT_EQ(store().find_claim("active/x").value(), "b");
+    expect_conflict({handed});  // "a" does not hold it any more.
+    TurnCommit gone;
+    gone.claims_released = {{"active/x", "b"}};
+    commit({gone});
+    EXPECT_FALSE(store().find_claim("active/x").value().has_value());
+    expect_conflict({gone});
+}
+
+TEST_P(LedgerStoreSuite, ABatchThatLosesAClaimChangesNothing) {
+    using namespace ledger_store_suite;
+    TurnCommit winner = state_turn("strategy/a", 0, "{}");
+    winner.claims_taken = {{"active/x", "a"}};
+    TurnCommit loser = state_turn("strategy/b", 0, "{}");
+    loser.claims_taken = {{"active/x", "b"}};
+    expect_conflict({winner, loser});
+    EXPECT_FALSE(store().load_state("strategy/a").value().has_value());
+    EXPECT_FALSE(store().find_claim("active/x").value().has_value());
+}
+
 TEST_P(LedgerStoreSuite, AnArtifactMayBeWrittenTwiceAndKeepsItsBytes) {
     using namespace ledger_store_suite;
     const std::string bytes("\0\xff raw \n", 8);

@@ -110,6 +110,13 @@ struct Checkpoint {
     std::string signature;  // Hex Ed25519 over core/ledger's checkpoint text.
 };
 
+// Something only one holder may have at a time ("active/demo/paper/main:btcusdt" by a strategy).
+struct Claim {
+    std::string name;
+    std::string holder;
+    friend bool operator==(const Claim&, const Claim&) = default;
+};
+
 struct TurnCommit {
     std::vector<StateWrite> states;
     std::vector<LedgerEntry> audit;  // In chain order; seq continues the stored head.
@@ -119,6 +126,8 @@ struct TurnCommit {
     std::vector<EffectId> outbox_finished;  // Removed: their outcome is in the ledger.
     std::vector<TimerItem> timers;          // New ones (an id that exists is replaced).
     std::vector<TimerId> timers_finished;   // Removed; absent ones are fine.
+    std::vector<Claim> claims_released;     // Before any is taken; must be held as said.
+    std::vector<Claim> claims_taken;        // Must be free.
     std::vector<ArtifactWrite> artifacts;
     std::vector<Checkpoint> checkpoints;
 };
@@ -128,9 +137,9 @@ public:
     virtual ~LedgerStore() = default;
 
     // All or nothing, durable on return. `conflict` when a state was changed since it was loaded,
-    // an answer exists already, or a ledger entry does not continue its chain; `io_failed` when the
-    // disk failed: then it is not known whether the batch is there, and only a re-opened store
-    // tells.
+    // an answer exists already, a claim is another's, or a ledger entry does not continue its
+    // chain; `io_failed` when the disk failed: then it is not known whether the batch is there, and
+    // only a re-opened store tells.
     virtual Result<void> commit(std::span<const TurnCommit> turns) = 0;
 
     virtual Result<std::optional<StoredState>> load_state(const std::string& machine_key) = 0;
@@ -153,6 +162,8 @@ public:
     }
     // Removes answers that expired before `now`, at most `count_max`; says how many.
     virtual Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) = 0;
+    // The holder of a claim; nothing while it is free.
+    virtual Result<std::optional<std::string>> find_claim(const std::string& name) = 0;
     virtual Result<std::vector<OutboxItem>> load_outbox() = 0;
     virtual Result<std::vector<TimerItem>> load_timers() = 0;
     virtual Result<std::map<TenantId, LedgerHead>> load_heads() = 0;

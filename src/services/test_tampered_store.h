@@ -40,6 +40,9 @@ public:
     Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) override {
         return whole_.find_answer(key);
     }
+    Result<std::optional<std::string>> find_claim(const std::string& name) override {
+        return whole_.find_claim(name);
+    }
     Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) override {
         return whole_.purge_answers(now, count_max);
     }

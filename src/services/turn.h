@@ -206,6 +206,11 @@ public:
     void set_timer(TimerItem timer);
     void clear_timer(TimerId timer_id);
 
+    // A claim has one holder at a time, whatever the code believes: the store refuses a commit that
+    // would give it two. Releases of a turn come before what it takes.
+    void take_claim(Claim claim) { commit_.claims_taken.push_back(std::move(claim)); }
+    void release_claim(Claim claim) { commit_.claims_released.push_back(std::move(claim)); }
+
     // Stores bytes under their hash; gives "sha256:<hex>" for AuditDraft::artifacts.
     std::string put_artifact(std::string bytes);
 

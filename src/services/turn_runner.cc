@@ -184,7 +184,8 @@ bool is_empty(const TurnCommit& commit) {
     return commit.states.empty() && commit.audit.empty() && commit.answers.empty() &&
            commit.outbox.empty() && commit.outbox_unknown.empty() &&
            commit.outbox_finished.empty() && commit.timers.empty() &&
-           commit.timers_finished.empty() && commit.artifacts.empty() && commit.checkpoints.empty();
+           commit.timers_finished.empty() && commit.claims_released.empty() &&
+           commit.claims_taken.empty() && commit.artifacts.empty() && commit.checkpoints.empty();
 }
 
 void merge(BatchStage& into, BatchStage from) {

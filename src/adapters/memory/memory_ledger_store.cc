@@ -48,6 +48,7 @@ Result<void> MemoryLedgerStore::apply(const TurnCommit& turn) {
         TRY(apply_answer(write));
     }
     TRY(apply_outbox(turn));
+    TRY(apply_claims(turn));
     apply_rest(turn);
     return {};
 }
@@ -115,6 +116,25 @@ Result<void> MemoryLedgerStore::apply_outbox(const TurnCommit& turn) {
     return {};
 }
 
+Result<void> MemoryLedgerStore::apply_claims(const TurnCommit& turn) {
+    for (const Claim& claim : turn.claims_released) {
+        const auto found = contents_.claims.find(claim.name);
+        if (found == contents_.claims.end() || found->second != claim.holder) {
+            return fail(errors::conflict, claim.name + " is not held by " + claim.holder);
+        }
+        remember(contents_.claims, claim.name);
+        contents_.claims.erase(claim.name);
+    }
+    for (const Claim& claim : turn.claims_taken) {
+        if (contents_.claims.contains(claim.name)) {
+            return fail(errors::conflict, claim.name + " has another holder");
+        }
+        remember(contents_.claims, claim.name);
+        contents_.claims.emplace(claim.name, claim.holder);
+    }
+    return {};
+}
+
 void MemoryLedgerStore::apply_rest(const TurnCommit& turn) {
     for (const TimerItem& timer : turn.timers) {
         remember(contents_.timers, timer.timer_id);
@@ -140,6 +160,12 @@ Result<std::optional<StoredState>> MemoryLedgerStore::load_state(const std::stri
     const std::lock_guard lock(mutex_);
     const auto found = contents_.states.find(machine_key);
     return found == contents_.states.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<std::optional<std::string>> MemoryLedgerStore::find_claim(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = contents_.claims.find(name);
+    return found == contents_.claims.end() ? std::nullopt : std::optional(found->second);
 }
 
 Result<std::map<std::string, StoredState>> MemoryLedgerStore::load_states(

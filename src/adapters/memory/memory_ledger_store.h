@@ -31,6 +31,7 @@ struct MemoryLedgerContents {
     std::map<EffectId, QueuedEffect> outbox;
     std::int64_t next_outbox_position = 0;
     std::map<TimerId, TimerItem> timers;
+    std::map<std::string, std::string> claims;  // Holder by name.
     std::map<std::pair<TenantId, std::string>, std::string> artifacts;
     std::map<std::pair<TenantId, std::int64_t>, Checkpoint> checkpoints;
 };
@@ -48,6 +49,7 @@ public:
     Result<std::map<std::string, StoredState>> load_states(const std::string& prefix) override;
     Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) override;
     Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) override;
+    Result<std::optional<std::string>> find_claim(const std::string& name) override;
     Result<std::vector<OutboxItem>> load_outbox() override;
     Result<std::vector<TimerItem>> load_timers() override;
     Result<std::map<TenantId, LedgerHead>> load_heads() override;
@@ -64,6 +66,7 @@ private:
     Result<void> apply_entry(const LedgerEntry& entry);
     Result<void> apply_answer(const AnswerWrite& write);
     Result<void> apply_outbox(const TurnCommit& turn);
+    Result<void> apply_claims(const TurnCommit& turn);
     void apply_rest(const TurnCommit& turn);
 
     // Notes how to put back what `map` holds for `key`, so that a refused batch leaves no trace.

@@ -52,6 +52,7 @@ public:
             write_answers(turn);
             write_effects(turn);
             write_timers(turn);
+            write_claims(turn);
             write_records(turn);
         }
         write_heads(batch.heads);
@@ -166,6 +167,19 @@ private:
         }
     }
 
+    void write_claims(const TurnCommit& turn) {
+        for (const Claim& claim : turn.claims_released) {
+            bind_value(release_claim_, 1, claim.name);
+            bind_value(release_claim_, 2, claim.holder);
+            step(release_claim_);
+        }
+        for (const Claim& claim : turn.claims_taken) {
+            bind_value(take_claim_, 1, claim.name);
+            bind_value(take_claim_, 2, claim.holder);
+            step(take_claim_);
+        }
+    }
+
     void write_records(const TurnCommit& turn) {
         for (const ArtifactWrite& artifact : turn.artifacts) {
             bind_value(insert_artifact_, 1, artifact.tenant_id.text());
@@ -214,6 +228,8 @@ private:
     sqlite3_stmt* delete_outbox_ = prepare(turn_sql::kDeleteOutbox);
     sqlite3_stmt* replace_timer_ = prepare(turn_sql::kReplaceTimer);
     sqlite3_stmt* delete_timer_ = prepare(turn_sql::kDeleteTimer);
+    sqlite3_stmt* release_claim_ = prepare(turn_sql::kReleaseClaim);
+    sqlite3_stmt* take_claim_ = prepare(turn_sql::kTakeClaim);
     sqlite3_stmt* insert_artifact_ = prepare(turn_sql::kInsertArtifact);
     sqlite3_stmt* insert_checkpoint_ = prepare(turn_sql::kInsertCheckpoint);
 };

@@ -117,6 +117,7 @@ Result<void> SqliteLedgerStore::prepare_engine_reads() {
         engine_.find_answer,
         db_->prepare("SELECT request_hash, operation_id, body, http_status, expires_at "
                      "FROM answers WHERE tenant_id = ?1 AND function = ?2 AND key = ?3"));
+    TRY_ASSIGN(engine_.find_claim, db_->prepare("SELECT holder FROM claims WHERE name = ?1"));
     TRY_ASSIGN(engine_.begin_reading, db_->prepare("BEGIN"));
     TRY_ASSIGN(engine_.end_reading, db_->prepare("COMMIT"));
     TRY_ASSIGN(
@@ -235,6 +236,13 @@ Result<std::map<std::string, StoredState>> SqliteLedgerStore::load_states(
 Result<std::optional<StoredAnswer>> SqliteLedgerStore::find_answer(const AnswerKey& key) {
     const std::lock_guard lock(engine_mutex_);
     return read_answer(key);
+}
+
+Result<std::optional<std::string>> SqliteLedgerStore::find_claim(const std::string& name) {
+    const std::lock_guard lock(engine_mutex_);
+    SqliteRows rows = engine_.find_claim.query(name);
+    TRY_ASSIGN(const bool found, rows.next());
+    return found ? std::optional(std::string(rows.text(0))) : std::nullopt;
 }
 
 Result<std::vector<std::optional<StoredAnswer>>> SqliteLedgerStore::find_answers(

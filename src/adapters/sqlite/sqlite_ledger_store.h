@@ -49,6 +49,7 @@ public:
     Result<std::optional<StoredState>> load_state(const std::string& machine_key) override;
     Result<std::map<std::string, StoredState>> load_states(const std::string& prefix) override;
     Result<std::optional<StoredAnswer>> find_answer(const AnswerKey& key) override;
+    Result<std::optional<std::string>> find_claim(const std::string& name) override;
     Result<std::vector<std::optional<StoredAnswer>>> find_answers(
         std::span<const AnswerKey> keys) override;
     Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) override;
@@ -73,6 +74,7 @@ private:
         SqliteStatement load_state;
         SqliteStatement load_states;
         SqliteStatement find_answer;
+        SqliteStatement find_claim;
         SqliteStatement begin_reading;
         SqliteStatement end_reading;
         SqliteStatement purge_answers;

@@ -140,7 +140,7 @@ TEST_F(SqliteLedgerStoreTest, ANewerDatabaseIsRefused) {
     open().reset();
     {
         SqliteDb db = SqliteDb::open({.path = path}).value();
-        ASSERT_TRUE(db.execute("PRAGMA user_version = 2").has_value());
+        ASSERT_TRUE(db.execute("PRAGMA user_version = 99").has_value());
     }
     EXPECT_EQ(SqliteLedgerStore::open({.path = path}).error(), errors::invalid_config);
     EXPECT_EQ(

@@ -91,8 +91,15 @@ constexpr const char* kVersion1 = R"(
     INSERT INTO meta (key, value) VALUES ('format', 'interlock ledger');
 )";
 
+constexpr const char* kVersion2 = R"(
+    CREATE TABLE claims (
+        name TEXT PRIMARY KEY,
+        holder TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+)";
+
 // kSteps[n] leads from version n to n + 1.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2};
 
 Result<std::int64_t> read_version(SqliteDb& db) {
     TRY_ASSIGN(const std::int64_t version, db.read_integer("PRAGMA user_version"));

@@ -32,6 +32,9 @@ inline constexpr std::string_view kDeleteOutbox = "DELETE FROM outbox WHERE effe
 inline constexpr std::string_view kReplaceTimer =
     "REPLACE INTO timers (timer_id, tenant_id, kind, json, due_at) VALUES (?1, ?2, ?3, ?4, ?5)";
 inline constexpr std::string_view kDeleteTimer = "DELETE FROM timers WHERE timer_id = ?1";
+inline constexpr std::string_view kReleaseClaim =
+    "DELETE FROM claims WHERE name = ?1 AND holder = ?2";
+inline constexpr std::string_view kTakeClaim = "INSERT INTO claims (name, holder) VALUES (?1, ?2)";
 inline constexpr std::string_view kInsertArtifact =
     "INSERT INTO artifacts (tenant_id, hash, bytes) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
 inline constexpr std::string_view kInsertCheckpoint =

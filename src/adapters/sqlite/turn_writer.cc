@@ -33,6 +33,8 @@ Result<std::unique_ptr<TurnWriter>> TurnWriter::prepare(SqliteDb& db) {
     TRY_ASSIGN(made->delete_outbox_, db.prepare(turn_sql::kDeleteOutbox));
     TRY_ASSIGN(made->replace_timer_, db.prepare(turn_sql::kReplaceTimer));
     TRY_ASSIGN(made->delete_timer_, db.prepare(turn_sql::kDeleteTimer));
+    TRY_ASSIGN(made->release_claim_, db.prepare(turn_sql::kReleaseClaim));
+    TRY_ASSIGN(made->take_claim_, db.prepare(turn_sql::kTakeClaim));
     TRY_ASSIGN(made->insert_artifact_, db.prepare(turn_sql::kInsertArtifact));
     TRY_ASSIGN(made->insert_checkpoint_, db.prepare(turn_sql::kInsertCheckpoint));
     return made;
@@ -46,6 +48,7 @@ Result<void> TurnWriter::write(std::span<const TurnCommit> turns) {
         TRY(write_answers(turn.answers));
         TRY(write_outbox(turn));
         TRY(write_timers(turn));
+        TRY(write_claims(turn));
         TRY(write_records(turn));
     }
     return write_heads();
@@ -154,6 +157,28 @@ Result<void> TurnWriter::write_timers(const TurnCommit& turn) {
     }
     for (const TimerId& timer_id : turn.timers_finished) {
         if (const int code = delete_timer_.run(timer_id); !is_done(code)) {
+            return std::unexpected(db_.error_of(code));
+        }
+    }
+    return {};
+}
+
+Result<void> TurnWriter::write_claims(const TurnCommit& turn) {
+    for (const Claim& claim : turn.claims_released) {
+        const int code = release_claim_.run(claim.name, claim.holder);
+        if (!is_done(code)) {
+            return std::unexpected(db_.error_of(code));
+        }
+        if (db_.rows_changed() == 0) {
+            return fail(errors::conflict, claim.name + " is not held by " + claim.holder);
+        }
+    }
+    for (const Claim& claim : turn.claims_taken) {
+        const int code = take_claim_.run(claim.name, claim.holder);
+        if (is_constraint(code)) {
+            return fail(errors::conflict, claim.name + " has another holder");
+        }
+        if (!is_done(code)) {
             return std::unexpected(db_.error_of(code));
         }
     }

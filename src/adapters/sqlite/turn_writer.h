@@ -38,6 +38,7 @@ private:
     Result<void> write_answers(std::span<const AnswerWrite> answers);
     Result<void> write_outbox(const TurnCommit& turn);
     Result<void> write_timers(const TurnCommit& turn);
+    Result<void> write_claims(const TurnCommit& turn);
     Result<void> write_records(const TurnCommit& turn);
     Result<void> write_heads();
 
@@ -55,6 +56,8 @@ private:
     SqliteStatement delete_outbox_;
     SqliteStatement replace_timer_;
     SqliteStatement delete_timer_;
+    SqliteStatement release_claim_;
+    SqliteStatement take_claim_;
     SqliteStatement insert_artifact_;
     SqliteStatement insert_checkpoint_;
 };
