@@ -47,6 +47,9 @@ struct StrategyTag {
 struct AccountTag {
     static constexpr std::string_view name = "account_id";
 };
+struct ConcernTag {
+    static constexpr std::string_view name = "concern_id";
+};
 struct OrderClientTag {
     static constexpr std::string_view name = "order_client_id";
 };
@@ -65,6 +68,7 @@ using SessionId = Id<SessionTag>;
 using IntentId = Id<IntentTag>;
 using StrategyId = Id<StrategyTag>;
 using AccountId = Id<AccountTag>;
+using ConcernId = Id<ConcernTag>;          // An account and one of its markets (SEMANTICS S2).
 using OrderClientId = Id<OrderClientTag>;  // Derived from the intent (SEMANTICS S10).
 
 // The chain of what belongs to no tenant: global kill switch, tenants coming and going, start-up.

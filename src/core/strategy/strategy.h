@@ -1,0 +1,141 @@
+// A strategy: a pure function of recorded facts and its own small memory that says which orders it
+// wants. It never sends anything: its plan goes through the agent loop like any other (I3), and a
+// replay steps it again to the same bytes (I9).
+//
+// A type is one folder core/strategy/<type>/ and one line in strategy_types.cc. CONTRIBUTING.md
+// shows how.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/time.h"
+#include "contracts/loop/intent.h"
+#include "contracts/loop/state_facts.h"
+#include "contracts/market/market_facts.h"
+#include "contracts/market/timeframe_signals.h"
+
+namespace interlock {
+
+inline constexpr Duration kTickEveryDefault = Duration::of_seconds(60);
+inline constexpr Duration kTickEveryMin = Duration::of_seconds(1);
+inline constexpr Duration kTickEveryMax = Duration::of_hours(1);
+// The state a strategy keeps, as text; a step that wants more has failed.
+inline constexpr std::size_t kStrategyMemoryBytesMax = 16 * 1024;
+
+// How bold a human wants a strategy to be; each type maps it to its own thresholds.
+enum class RiskPosture { conservative, balanced, aggressive };
+std::string_view to_word(RiskPosture posture);
+Result<RiskPosture> parse_risk_posture(std::string_view word);
+
+// An open order that this strategy placed.
+struct OwnOrder {
+    OrderClientId order_client_id;
+    Side side = Side::buy;
+    Decimal price;  // Its limit; what was reserved for a market order.
+    Decimal remaining_qty;
+    bool is_uncertain = false;      // Its fate is not known: neither there nor gone.
+    bool cancel_requested = false;  // On its way out.
+    friend bool operator==(const OwnOrder&, const OwnOrder&) = default;
+};
+Json encode(const OwnOrder& order);
+Result<OwnOrder> decode_own_order(const Json& json);
+
+// Everything one step sees. `state.risk_mode` is the effective one (S4).
+struct StrategyInput {
+    const StrategyId& strategy_id;
+    const Symbol& symbol;
+    const StateFacts& state;
+    const MarketSet& market;
+    const MarketSignals& signals;             // Of the timeframes it asked for.
+    const std::vector<OwnOrder>& own_orders;  // Ascending by id.
+    const Json& memory;                       // What the step before left; null at first.
+    RiskPosture posture = RiskPosture::balanced;
+    bool may_trade = true;  // False while observing: the plan is shown, never sent.
+};
+
+// Facts of a strategy for whoever supervises it. They describe and never command.
+struct StrategyAssessment {
+    std::string current_intent;  // One word: "quote", "hold", "buy", "sell", "rebalance", "wait".
+    std::string current_reason;  // One plain sentence.
+    std::vector<std::string> key_drivers;
+    std::vector<std::string> warnings;
+    std::vector<std::string> constraints;
+    std::optional<Decimal> confidence;  // 0 to 1.
+    std::string uncertainty;            // "low", "medium", "high".
+    // inventory_pressure, capacity_available, side_capacity, trend_strength, rebalance_needed,
+    // signal; further ones may follow.
+    Json supervision = Json::object();
+};
+
+struct StrategyStep {
+    // Cancels before orders: a plan that has cancels has no intents, what they free is planned with
+    // in the next step. Empty: nothing to change.
+    Plan plan;
+    Json memory;  // An object; only keys of the type's state schema.
+    StrategyAssessment assessment;
+};
+
+// One configured strategy. Immutable; any thread.
+class Strategy {
+public:
+    virtual ~Strategy() = default;
+    virtual Duration tick_every() const = 0;
+    virtual std::vector<Timeframe> timeframes() const { return {}; }
+    // An Error: a fact is missing or a number overflows; then nothing is planned (I5) and the tick
+    // counts as failed.
+    virtual Result<StrategyStep> step(const StrategyInput& input) const = 0;
+};
+
+// What a type wants of a market, for the report's `fit`.
+struct StrategyFit {
+    std::string_view expected_market_regime;
+    std::string_view avoided_market_regime;
+    std::string_view risk_profile;
+    std::string_view liquidity_expectation;
+    std::string_view event_risk_expectation;
+    std::string_view volatility_expectation;
+};
+
+struct StrategyType {
+    std::string_view name;  // "grid_trader"
+    std::string_view label;
+    StrategyFit fit;
+    Json (*config_schema)();  // JSON Schema 2020-12 with defaults; additionalProperties false.
+    Json (*state_schema)();
+    // Decodes a config (missing keys take their defaults, unknown ones are refused by name).
+    Result<std::shared_ptr<const Strategy>> (*open)(const Json& config);
+};
+// Ascending by name.
+std::span<const StrategyType> strategy_types();
+const StrategyType* find_strategy_type(std::string_view name);
+
+// What one decision of a tick carries: one side at a time, so that reductions keep their exemption
+// from the gates that stop entries (S7, S15).
+enum class PlanPart { cancels, sells, buys };
+std::string_view to_word(PlanPart part);
+Plan part_of(const Plan& plan, PlanPart part);
+
+// The recorded input of a built-in decision, besides state and market facts, and the plan again
+// from it.
+struct PlannerInput {
+    std::string strategy_type;
+    Json config;
+    StrategyId strategy_id;
+    Symbol symbol;
+    MarketSignals signals;
+    std::vector<OwnOrder> own_orders;
+    Json memory;
+    RiskPosture posture = RiskPosture::balanced;
+    PlanPart part = PlanPart::cancels;
+};
+Json encode(const PlannerInput& input);
+Result<PlannerInput> decode_planner_input(const Json& json);
+Result<Plan> replan(const Json& planner_input, const StateFacts& state, const MarketSet& market);
+
+}  // namespace interlock
