@@ -28,4 +28,8 @@ MarketSet BenchFeed::facts(std::span<const Symbol> symbols) const {
     return wanted;
 }
 
+MarketSignals BenchFeed::signals(const Symbol&, std::span<const Timeframe>) const {
+    return {};
+}
+
 }  // namespace interlock

@@ -17,6 +17,8 @@ public:
 
     std::vector<Symbol> symbols() const override;
     MarketSet facts(std::span<const Symbol> symbols) const override;
+    MarketSignals signals(
+        const Symbol& symbol, std::span<const Timeframe> timeframes) const override;
 
 private:
     Clock& clock_;

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "contracts/market/market_facts.h"
+#include "contracts/market/timeframe_signals.h"
 #include "contracts/venue/venue_order.h"
 
 namespace interlock {
@@ -61,6 +62,10 @@ public:
     virtual std::vector<Symbol> symbols() const = 0;
     // Facts as of now, for those of the symbols that exist. Statistics are quantised (S6).
     virtual MarketSet facts(std::span<const Symbol> symbols) const = 0;
+    // What the closed candles of these timeframes say, ascending and each once. Empty for a symbol
+    // that does not exist; a feed that keeps no candles is always empty.
+    virtual MarketSignals signals(
+        const Symbol& symbol, std::span<const Timeframe> timeframes) const = 0;
 };
 
 }  // namespace interlock

@@ -295,6 +295,10 @@ MarketSet PaperVenue::facts(std::span<const Symbol> symbols) const {
     return exchange_->facts(symbols, venue_ahead());
 }
 
+MarketSignals PaperVenue::signals(const Symbol&, std::span<const Timeframe>) const {
+    return {};
+}
+
 std::optional<MarketView> PaperVenue::view_of(const Symbol& symbol) const {
     const std::lock_guard lock(mutex_);
     const MarketView* view = exchange_->view_of(symbol);

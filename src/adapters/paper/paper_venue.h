@@ -70,6 +70,8 @@ public:
 
     std::vector<Symbol> symbols() const override;
     MarketSet facts(std::span<const Symbol> symbols) const override;
+    MarketSignals signals(
+        const Symbol& symbol, std::span<const Timeframe> timeframes) const override;
     // The quotes of the moment; nothing for a symbol that does not exist.
     std::optional<MarketView> view_of(const Symbol& symbol) const;
 

@@ -33,6 +33,7 @@ public:
         }
         return set;
     }
+    MarketSignals signals(const Symbol&, std::span<const Timeframe>) const override { return {}; }
 
 private:
     MarketFacts facts_;
