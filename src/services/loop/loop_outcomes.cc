@@ -175,7 +175,7 @@ Result<void> LoopService::on_order(Turn& turn, const EffectOutcome& outcome) {
     if (!trouble.empty()) {
         TRY(enter_recovery_of(turn, request.account, std::move(trouble)));
     }
-    return {};
+    return tell_orders_changed(turn, request.account);
 }
 
 Result<void> LoopService::note_submit(
@@ -212,6 +212,11 @@ Result<void> LoopService::note_submit(
     } else if (decision.stage != DecisionStage::executing) {
         // An unknown outcome was settled after the call had its answer: look at it again.
         TRY(ask_venue(turn, decision.account, {.cause = AskCause::verify}));
+    }
+    if (overlay_.on_order_news) {
+        overlay_.on_order_news(
+            turn,
+            {.order = order, .fate = outcome.fate, .slippage_bps = decision.slippage_bps});
     }
     save_decision(turn, std::move(decision));
     return {};
@@ -286,6 +291,7 @@ Result<void> LoopService::on_cancel(Turn& turn, const EffectOutcome& outcome) {
             save_order(turn, step.order);
             put_account(turn, std::move(next.account));
             save_books(turn, effect.account, std::move(next.books));
+            TRY(tell_orders_changed(turn, effect.account));
         }
     }
     TRY_ASSIGN(

@@ -90,7 +90,11 @@ Result<void> LoopService::recover(Turn& turn, const VenueAccount& account, Recov
         TRY(say("SAFE_RECOVERY_TRIGGERED", AuditStatus::started, AuditSeverity::info));
     }
     if (step.cancel_entries) {
-        TRY(cancel_entries(turn, account));
+        TRY(cancel_orders(
+            turn,
+            {.account = account, .decision_id = "sys_recovery", .which = [](const OrderRecord& o) {
+                 return !o.is_reduce;
+             }}));
     }
     if (step.resolved) {
         TRY(say("SAFE_RECOVERY_RESOLVED", AuditStatus::passed, AuditSeverity::info));
@@ -106,23 +110,23 @@ Result<void> LoopService::recover(Turn& turn, const VenueAccount& account, Recov
     return {};
 }
 
-Result<void> LoopService::cancel_entries(Turn& turn, const VenueAccount& account) {
-    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+Result<std::size_t> LoopService::cancel_orders(Turn& turn, const CancelWish& wish) {
+    TRY_ASSIGN(const AccountView view, load_account(turn, wish.account));
     AccountBooks books = *view.books;
-    bool changed = false;
+    std::size_t asked = 0;
     for (SymbolBook& book : books.books) {
         for (OrderRecord& order : book.open) {
-            if (order.is_reduce || order.cancel_requested || is_uncertain(order)) {
+            if (order.cancel_requested || is_uncertain(order) || !wish.which(order)) {
                 continue;
             }
-            changed = true;
+            ++asked;
             order = step_order(std::move(order), CancelRequested{}, turn.now()).order;
             turn.effect({
                 .kind = std::string(kCancelKind),
                 .json = Json::object({
-                    {"decision_id", "sys_recovery"},
+                    {"decision_id", wish.decision_id},
                     {"tick_id", "-"},
-                    {"account", encode(account)},
+                    {"account", encode(wish.account)},
                     {"symbol", order.symbol().text()},
                     {"order_client_id", order.id().text()},
                 }),
@@ -131,10 +135,10 @@ Result<void> LoopService::cancel_entries(Turn& turn, const VenueAccount& account
             });
         }
     }
-    if (changed) {
-        save_books(turn, account, std::move(books));
+    if (asked > 0) {
+        save_books(turn, wish.account, std::move(books));
     }
-    return {};
+    return asked;
 }
 
 Result<void> LoopService::on_recovery_timer(Turn& turn, const TimerItem& timer) {

@@ -236,11 +236,15 @@ Result<Reconciliation> LoopService::apply_report(
         save_order(turn, order);
     }
     AccountBooks books{.books = result.books, .unverified = view.books->unverified};
-    if (books != *view.books) {
+    const bool orders_changed = books != *view.books;
+    if (orders_changed) {
         save_books(turn, account, std::move(books));
     }
     if (result.account != *view.account) {
         put_account(turn, result.account);
+    }
+    if (orders_changed) {
+        TRY(tell_orders_changed(turn, account));
     }
     return result;
 }

@@ -50,9 +50,8 @@ void add_symbol(std::vector<Symbol>& symbols, const Symbol& symbol) {
     }
 }
 
-// Every market a step may need a price of: held, open, wanted.
-std::vector<Symbol> symbols_of(const AccountView& view, const Plan& plan) {
-    std::vector<Symbol> symbols = priced_symbols(view);
+std::vector<Symbol> symbols_of(const Plan& plan) {
+    std::vector<Symbol> symbols;
     for (const Intent& intent : plan.intents) {
         add_symbol(symbols, intent.symbol);
     }
@@ -207,10 +206,25 @@ Result<bool> LoopService::is_trading_enabled(Turn& turn, const Account& account)
 
 Result<LoopService::Gathered> LoopService::gather(
     Turn& turn, const VenueAccount& key, const Plan& plan) {
+    const std::vector<Symbol> wanted = symbols_of(plan);
+    TRY_ASSIGN(Gathered facts, gather_for(turn, key, wanted));
+    if (overlay_.risk_mode && !wanted.empty()) {
+        TRY_ASSIGN(const RiskMode stricter, overlay_.risk_mode(turn, key, wanted));
+        facts.state.risk_mode = std::max(facts.state.risk_mode, stricter);
+    }
+    return facts;
+}
+
+Result<LoopService::Gathered> LoopService::gather_for(
+    Turn& turn, const VenueAccount& key, const std::vector<Symbol>& symbols) {
     Gathered facts;
     facts.key = key;
     TRY_ASSIGN(facts.view, open_or_load(turn, key));
-    facts.market = parts_.feed.facts(symbols_of(facts.view, plan));
+    std::vector<Symbol> priced = priced_symbols(facts.view);
+    for (const Symbol& symbol : symbols) {
+        add_symbol(priced, symbol);
+    }
+    facts.market = parts_.feed.facts(priced);
     TRY_ASSIGN(const RiskMode aftermath, kill_aftermath(turn, key.tenant_id));
     GatherInput input{
         .account = *facts.view.account,

@@ -67,6 +67,23 @@ public:
     };
     explicit LoopService(Parts parts);
 
+    // What the venue made of one order, for whoever judges its execution (S5).
+    struct OrderNews {
+        const OrderRecord& order;
+        EffectFate fate = EffectFate::done;
+        Decimal slippage_bps;  // That a market order was planned with.
+    };
+    // What control adds to the loop. Set before the first turn.
+    struct Overlay {
+        // The strictest mode of the concerns that these markets are (S4, S5).
+        std::function<Result<RiskMode>(Turn&, const VenueAccount&, const std::vector<Symbol>&)>
+            risk_mode;
+        // Orders of the account have just changed, in this turn.
+        std::function<Result<void>(Turn&, const VenueAccount&)> on_orders;
+        std::function<void(Turn&, const OrderNews&)> on_order_news;
+    };
+    void set_overlay(Overlay overlay) { overlay_ = std::move(overlay); }
+
     // After a restart: every account begins in safe recovery (S12).
     Result<void> open();
 
@@ -124,6 +141,9 @@ public:
     // Opens the main account of a mode that is not live when it does not exist yet.
     Result<AccountView> open_or_load(Turn& turn, const VenueAccount& account);
     Result<Gathered> gather(Turn& turn, const VenueAccount& account, const Plan& plan);
+    // The same for an account's strategies: without the modes of its concerns.
+    Result<Gathered> gather_for(
+        Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols);
     // Writes the facts as artifacts of the turn and names them in `inputs`.
     Result<void> keep_inputs(Turn& turn, Gathered& facts);
     // Saves the account and, after the commit, tells the watch what it stands at.
@@ -160,6 +180,16 @@ public:
         bool by_planner = false;  // Else the executor speaks.
     };
     Result<void> audit_step(Turn& turn, Decision& decision, StepRecord record);
+
+    // Asks the venue to cancel those open orders of the account, but for ones whose fate is not
+    // known and ones on their way out already. Gives how many it asked for.
+    using WhichOrders = std::function<bool(const OrderRecord&)>;
+    struct CancelWish {
+        VenueAccount account;
+        std::string decision_id;  // Whose record the outcomes belong to; "sys_…" for none.
+        WhichOrders which;
+    };
+    Result<std::size_t> cancel_orders(Turn& turn, const CancelWish& wish);
 
     Result<void> enter_recovery_of(
         Turn& turn, const VenueAccount& account, std::vector<std::string> reasons);
@@ -245,11 +275,15 @@ private:
         Turn& turn, const VenueAccount& account, const VenueWord& word);
 
     // loop_recovery.cc
-    Result<void> cancel_entries(Turn& turn, const VenueAccount& account);
     Result<void> on_recovery_timer(Turn& turn, const TimerItem& timer);
     Result<void> run_beat(Turn& turn, const VenueAccount& account);
 
+    Result<void> tell_orders_changed(Turn& turn, const VenueAccount& account) {
+        return overlay_.on_orders ? overlay_.on_orders(turn, account) : Result<void>();
+    }
+
     Parts parts_;
+    Overlay overlay_;
     std::string config_text_;  // Canonical; the `config` artifact of every replay.
     struct Shared;             // What other threads read.
     std::shared_ptr<Shared> shared_;
