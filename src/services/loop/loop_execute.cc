@@ -3,56 +3,11 @@
 
 #include "base/errors.h"
 #include "contracts/error_json.h"
-#include "core/order/order_identity.h"
+#include "core/loop/order_terms.h"
 #include "services/loop/loop_service.h"
 
 namespace interlock {
 namespace {
-
-// The worst price an order may cost: its limit, or for a market order the touch with the collar
-// that the gates allowed.
-Result<Decimal> reserve_price(
-    const Intent& intent, const MarketFacts* market, const RiskLimits& limits) {
-    if (intent.limit_price) {
-        return *intent.limit_price;
-    }
-    if (market == nullptr || !market->best_ask || !market->best_bid) {
-        return fail(errors::stale_market_data, "There is no price to reserve a market order at.");
-    }
-    if (intent.side == Side::sell) {
-        return *market->best_bid;
-    }
-    TRY_ASSIGN(const Decimal share, divide_round_up(limits.touch_collar_bps, Decimal(10'000)));
-    TRY_ASSIGN(const Decimal factor, add(Decimal(1), share));
-    return multiply_round_up(*market->best_ask, factor);
-}
-
-bool takes(const Intent& intent, const MarketFacts* market, const RiskLimits& limits) {
-    if (market == nullptr) {
-        return true;
-    }
-    const auto estimate = estimate_fill(
-        intent,
-        *market,
-        {.slippage_bps = limits.slippage_bps,
-         .taker_fee_bps = limits.taker_fee_bps,
-         .maker_fee_bps = limits.maker_fee_bps});
-    return !estimate || !estimate->is_maker;
-}
-
-VenueOrderRequest request_of(const Decision& decision, const Intent& intent) {
-    return {
-        .account = decision.account,
-        .order_client_id = derive_order_client_id(decision.decision_id, intent),
-        .symbol = intent.symbol,
-        .side = intent.side,
-        .order_type = intent.order_type,
-        .time_in_force = intent.time_in_force,
-        .post_only = intent.post_only,
-        .qty = intent.qty,
-        .limit_price = intent.limit_price,
-    };
-}
 
 SymbolBook& book_of(AccountBooks& books, const MarketRules& rules) {
     auto& list = books.books;
@@ -163,29 +118,17 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
     return StillRunning{operation.operation_id};
 }
 
-namespace {
-
-OrderRecord order_of(const Decision& decision, const Intent& intent, Timestamp at) {
-    OrderRecord order;
-    order.request = request_of(decision, intent);
-    order.decision_id = decision.decision_id;
-    order.tick_id = decision.tick_id;
-    order.intent_id = intent.intent_id;
-    order.strategy_id = intent.strategy_id;
-    order.is_reduce = intent.side == Side::sell;
-    order.created_at = at;
-    order.updated_at = at;
-    return order;
-}
-
-}  // namespace
-
 // The orders of the plan, reserved in account and books; an Error says why none may be sent.
 Result<std::vector<OrderRecord>> LoopService::reserve_orders(
     Turn& turn, const Decision& decision, const Gathered& facts, Reserved& reserved) {
     std::vector<OrderRecord> orders;
     for (const Intent& intent : decision.plan.intents) {
-        OrderRecord order = order_of(decision, intent, turn.now());
+        OrderRecord order = new_order(
+            {.account = decision.account,
+             .decision_id = decision.decision_id,
+             .tick_id = decision.tick_id,
+             .at = turn.now()},
+            intent);
         TRY_ASSIGN(const auto taken, load_order(turn, decision.account, order.id()));
         if (taken) {
             return fail(
@@ -322,7 +265,7 @@ Result<void> LoopService::note_execution(
         }
         const bool is_new =
             std::find(aggressive.begin(), aggressive.end(), intent.strategy_id) == aggressive.end();
-        if (is_new && takes(intent, facts.market.find(intent.symbol), account.limits)) {
+        if (is_new && is_aggressive(intent, facts.market.find(intent.symbol), account.limits)) {
             aggressive.push_back(intent.strategy_id);
         }
     }

@@ -1,0 +1,30 @@
+// How a gated intent becomes an order: its record, the worst price it is reserved at, and whether
+// it counts as aggressive. Shared by everything that executes plans.
+#pragma once
+
+#include "base/result.h"
+#include "contracts/loop/intent.h"
+#include "contracts/loop/risk_limits.h"
+#include "contracts/market/market_facts.h"
+#include "core/account/order_record.h"
+
+namespace interlock {
+
+struct OrderOrigin {
+    const VenueAccount& account;
+    const DecisionId& decision_id;
+    const TickId& tick_id;
+    Timestamp at;
+};
+// Not sent yet and without its reserve price.
+OrderRecord new_order(const OrderOrigin& origin, const Intent& intent);
+
+// The worst price an order may cost: its limit, or for a market order the touch with the collar
+// that the gates allowed.
+Result<Decimal> reserve_price(
+    const Intent& intent, const MarketFacts* market, const RiskLimits& limits);
+
+// Would take at once, or nobody can tell.
+bool is_aggressive(const Intent& intent, const MarketFacts* market, const RiskLimits& limits);
+
+}  // namespace interlock
