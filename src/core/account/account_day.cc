@@ -113,12 +113,12 @@ Duration span_of(Decimal seconds) {
 }
 
 Result<void> roll_to(Account& account, Timestamp now) {
-    AccountMoney money = account.money;
     const Timestamp today = utc_day_start(now);
-    const Timestamp last = money.days.back().day;
+    const Timestamp last = account.money.days.back().day;
     if (today <= last) {
         return {};
     }
+    AccountMoney money = account.money;
     const std::int64_t passed = (today - last).microseconds / kDay.microseconds;
     const RiskLimits& limits = account.limits;
     TRY_ASSIGN(

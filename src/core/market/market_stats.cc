@@ -24,6 +24,9 @@ bool is_sound(const MarketTouch& touch) {
 
 std::int64_t log_ratio(std::int64_t later, std::int64_t earlier) {
     CHECK(later > 0 && earlier > 0);
+    if (later == earlier) {
+        return 0;
+    }
     // ln(a/b) = 2 artanh((a − b) / (a + b)). The digits beyond 10^-12 keep the sum exact to it.
     constexpr __int128 kOne = static_cast<__int128>(kLogOne) * 1'000'000;
     constexpr __int128 kLogOfTwo = 693'147'180'559'945'309;
