@@ -205,6 +205,16 @@ void PaperExchange::meet(std::size_t market) {
     }
 }
 
+void PaperExchange::play(std::size_t market, Timestamp now) {
+    now_ = std::max(now_, cut_to_milliseconds(now));
+    step_ = step_of(now_);
+    meet(market);
+}
+
+void PaperExchange::note_second(std::size_t market, std::int64_t second, const MarketTouch& touch) {
+    markets_[market].stats.note_second(second, touch);
+}
+
 PaperBook& PaperExchange::book_of(Trader& trader, std::size_t market) {
     if (trader.books.empty()) {
         trader.books.resize(markets_.size());

@@ -22,6 +22,7 @@
 #include "adapters/paper/paper_account.h"
 #include "adapters/paper/paper_book.h"
 #include "adapters/paper/paper_recorder.h"
+#include "core/market/candle_book.h"
 #include "core/market/market_stats.h"
 #include "ports/venue.h"
 
@@ -38,6 +39,9 @@ inline constexpr std::size_t kPaperBookOrdersMax = 1000;
 inline constexpr std::int64_t kPaperStepsPerAdvanceMax = 240;
 // With this much of the last day's history a market counts as hydrated; halts may have cost some.
 inline constexpr std::int64_t kPaperHydratedCandlesMin = 240;
+// Candles over a longer jump are loaded anew instead of being continued.
+inline constexpr std::int64_t kPaperCandleJumpMax =
+    Duration::of_hours(4).microseconds / kMarketStep.microseconds;
 
 struct PaperExchangeOptions {
     PaperFees fees = {};
@@ -80,6 +84,14 @@ public:
     // `venue_ahead` is added to the times of the venue's own clock.
     MarketSet facts(std::span<const Symbol> symbols, Duration venue_ahead) const;
     const MarketView* view_of(const Symbol& symbol) const;
+
+    // For whoever brings the market himself instead of a model's steps (backtest_run.h): write the
+    // next moment into the view, then let it happen. Seconds are noted as they pass; facts() tells
+    // their statistics once they were renewed.
+    MarketView& view_to_write(std::size_t market) { return markets_[market].view; }
+    void play(std::size_t market, Timestamp now);
+    void note_second(std::size_t market, std::int64_t second, const MarketTouch& touch);
+    void renew_statistics(std::size_t market) { note_statistics(markets_[market]); }
 
     // Rebuilding from a journal (paper_journal.h). Each call repeats a change that was recorded, in
     // the order it was; settle_restored() then puts what rests back into the books.
