@@ -136,7 +136,46 @@ Result<bool> PaperExchange::open_account(
     return true;
 }
 
+void PaperExchange::note_candle_price(
+    std::size_t market, std::int64_t step, const MarketTouch& touch) {
+    std::optional<CandleBook>& candles = markets_[market].candles;
+    if (!candles) {
+        return;
+    }
+    if (const auto price = mid_price(touch, markets_[market].facts.rules.tick_size)) {
+        candles->note_price(time_of_step(step), *price);
+    }
+}
+
+void PaperExchange::jump_candles(std::size_t market, std::int64_t from, std::int64_t step) {
+    if (step - from > kPaperCandleJumpMax) {
+        markets_[market].candles.reset();
+    }
+    if (!markets_[market].candles) {
+        return;
+    }
+    constexpr std::int64_t kLookEvery = 15 * kStepsPerSecond;
+    for (std::int64_t at = from + kLookEvery; at <= step; at += kLookEvery) {
+        note_candle_price(market, at, model_.touch_at(market, at));
+    }
+}
+
+MarketSignals PaperExchange::signals(const Symbol& symbol, std::span<const Timeframe> timeframes) {
+    const auto market = market_place(symbol);
+    if (!market) {
+        return {};
+    }
+    std::optional<CandleBook>& candles = markets_[*market].candles;
+    if (!candles) {
+        candles = hydrated_candles(model_, *market, step_);
+    }
+    return candles->signals(timeframes);
+}
+
 void PaperExchange::jump_to(std::int64_t step) {
+    for (std::size_t market = 0; market < markets_.size(); ++market) {
+        jump_candles(market, step_, step);
+    }
     step_ = step;
     for (std::size_t market = 0; market < markets_.size(); ++market) {
         model_.view_at(market, step, markets_[market].view);
@@ -160,7 +199,9 @@ void PaperExchange::run_step(std::int64_t step, bool is_last) {
     for (std::size_t market = 0; market < markets_.size(); ++market) {
         Market& at = markets_[market];
         if (step % kStepsPerSecond == 0) {
-            at.stats.note_second(step / kStepsPerSecond, model_.touch_at(market, step));
+            const MarketTouch touch = model_.touch_at(market, step);
+            at.stats.note_second(step / kStepsPerSecond, touch);
+            note_candle_price(market, step, touch);
             note_statistics(at);
         }
         // Without resting orders nobody can tell whether the steps in between were looked at.

@@ -83,6 +83,8 @@ public:
     std::vector<Symbol> symbols() const;
     // `venue_ahead` is added to the times of the venue's own clock.
     MarketSet facts(std::span<const Symbol> symbols, Duration venue_ahead) const;
+    // History is loaded for a market when it is first asked for; nothing is kept before.
+    MarketSignals signals(const Symbol& symbol, std::span<const Timeframe> timeframes);
     const MarketView* view_of(const Symbol& symbol) const;
 
     // For whoever brings the market himself instead of a model's steps (backtest_run.h): write the
@@ -139,6 +141,7 @@ private:
         MarketView view;
         MarketStats stats;
         MarketFacts facts;  // Statistics of the last second; the rest is filled in when asked for.
+        std::optional<CandleBook> candles;  // From the first question for signals on.
         std::int64_t trade_count = 0;
         std::vector<Meeting> meetings;
     };
@@ -159,6 +162,8 @@ private:
     Result<void> count_order(Trader& trader, const MarketRules& rules);
     Result<VenueAck> enter(Trader& trader, PaperOrder& order);
     void jump_to(std::int64_t step);
+    void jump_candles(std::size_t market, std::int64_t from, std::int64_t step);
+    void note_candle_price(std::size_t market, std::int64_t step, const MarketTouch& touch);
     static void note_statistics(Market& market);
     void run_step(std::int64_t step, bool is_last);
     void meet(std::size_t market);

@@ -295,8 +295,10 @@ MarketSet PaperVenue::facts(std::span<const Symbol> symbols) const {
     return exchange_->facts(symbols, venue_ahead());
 }
 
-MarketSignals PaperVenue::signals(const Symbol&, std::span<const Timeframe>) const {
-    return {};
+MarketSignals PaperVenue::signals(
+    const Symbol& symbol, std::span<const Timeframe> timeframes) const {
+    const std::lock_guard lock(mutex_);
+    return exchange_->signals(symbol, timeframes);
 }
 
 std::optional<MarketView> PaperVenue::view_of(const Symbol& symbol) const {

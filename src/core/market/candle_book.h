@@ -1,0 +1,88 @@
+// The candles of one market in every timeframe, built from its prices in the order of time, and
+// what they say (core/indicators/indicators.h).
+//
+// A price inside the minute under way costs a few comparisons: minutes are built from prices,
+// longer candles from closed minutes. Signals are computed when they are asked for and kept until a
+// candle of their timeframe closes.
+//
+// Gaps: a span without a price makes no candle, and none is invented. The indicators run over the
+// candles there are; a jump shows as true range against the close before it. A candle closes with
+// the first price of a later span. When nothing was seen for as long as the kept candles cover,
+// they say nothing of today and are dropped.
+//
+// One thread at a time; signals() writes its cache.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "contracts/market/candle.h"
+#include "contracts/market/timeframe_signals.h"
+#include "core/market/market_model.h"
+
+namespace interlock {
+
+// A timeframe. The slowest indicator starts at 26 candles; after 150 its start weighs below 1e-4.
+inline constexpr std::size_t kCandlesKept = 150;
+// What history is loaded from a model: candles a timeframe, and looks at the market in each.
+inline constexpr std::int64_t kHydratedCandles = 80;
+inline constexpr std::int64_t kHydrationLooks = 12;
+
+class CandleBook {
+public:
+    // A price at a time, not before the ones noted so far: an earlier one than the minute under way
+    // is dropped, and so is a price that is not positive.
+    void note_price(Timestamp at, Decimal price) {
+        if (at < minute_end_ && at >= minute_.opened_at && price.is_positive()) {
+            minute_.high = std::max(minute_.high, price);
+            minute_.low = std::min(minute_.low, price);
+            minute_.close = price;
+            return;
+        }
+        turn_minute(at, price);
+    }
+    // A closed candle of one timeframe from before, for loading history: after those loaded so far
+    // and before every noted price. One that does not fit is dropped.
+    void load(Timeframe timeframe, const Candle& candle);
+    // The part of a span under way that was over before the first price.
+    void load_open(Timeframe timeframe, const Candle& candle);
+
+    // The latest closed ones, oldest first, at most kCandlesKept.
+    std::span<const Candle> closed(Timeframe timeframe) const;
+    const TimeframeSignals& signals(Timeframe timeframe) const;
+    // Those asked for, ascending and each once.
+    MarketSignals signals(std::span<const Timeframe> timeframes) const;
+
+private:
+    struct Series {
+        // Up to twice the bound, so that the oldest leave in one move now and then.
+        std::vector<Candle> closed;
+        Candle open;
+        bool has_open = false;
+        mutable TimeframeSignals signals;
+        mutable bool is_fresh = false;
+    };
+    static constexpr std::size_t at(Timeframe timeframe) {
+        return static_cast<std::size_t>(timeframe);
+    }
+    void turn_minute(Timestamp time, Decimal price);
+    void fold_minute();
+    void close(Timeframe timeframe, const Candle& candle);
+    bool can_load(Timeframe timeframe, const Candle& candle) const;
+
+    Candle minute_;
+    Timestamp minute_end_;  // Not after opened_at: there is no minute yet.
+    std::array<Series, kTimeframes.size()> series_;
+};
+
+// Halfway between bid and ask; nothing for a halted, empty or crossed touch.
+std::optional<Decimal> mid_price(const MarketTouch& touch, Decimal tick_size);
+
+// A book as though the market had been watched before `step`. Candles come of a few looks each, so
+// their extremes are a little nearer than the true ones.
+CandleBook hydrated_candles(const MarketModel& model, std::size_t market, std::int64_t step);
+
+}  // namespace interlock
