@@ -136,5 +136,8 @@ struct ControlResult {
 // `ok` is true for applied and noop. Errors as {code, message, retryable, next_step}.
 Json encode(const ControlResult& result);
 Json control_result_schema();
+// The answer to a request that could not be decoded: rejected, with ids as far as they are ids and
+// the action as far as it is a word we know; nothing else of an unread request is repeated.
+ControlResult control_refusal(const Json& request, Error error);
 
 }  // namespace interlock

@@ -56,6 +56,7 @@ struct StrategyInstance {
     Timestamp updated_at;
     std::optional<Timestamp> last_tick_at;
     std::string last_transition;  // "observe -> active by dec_7"
+    bool is_deleted = false;      // Kept, so that its orders stay known as a strategy's.
     friend bool operator==(const StrategyInstance&, const StrategyInstance&) = default;
 };
 Json encode(const StrategyInstance& instance);
@@ -104,7 +105,13 @@ Json encode(const Concern& concern);
 Result<Concern> decode_concern(const Json& json);
 
 // `main:btcusdt` for account `main` and BTCUSDT: the account as it is spelt, the symbol's letters
-// and digits in lower case.
+// and digits in lower case. An account with a longer id can hold no concern, since the concern's id
+// would be longer than ids may be.
+inline constexpr std::size_t kConcernAccountLengthMax = kIdLengthMax - 1 - Symbol::kLengthMax;
+// For requests: says no to an account whose id is too long.
+Result<ConcernId> make_concern_id(const AccountId& account_id, const Symbol& symbol);
+// For looking up: an account whose id is too long gives the empty id, which no concern has;
+// encode() CHECKs that it never stores one.
 ConcernId concern_id_of(const AccountId& account_id, const Symbol& symbol);
 
 }  // namespace interlock
