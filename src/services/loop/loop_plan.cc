@@ -33,13 +33,16 @@ std::string first_or(const std::vector<std::string>& reasons, std::string_view o
     return reasons.empty() ? std::string(otherwise) : reasons.front();
 }
 
-Json answer_json(std::string_view part, Json value, const std::string& audit_ref) {
-    return Json::object({
-        {"status", "ok"},
-        {std::string(part), std::move(value)},
-        {"errors", Json::array()},
-        {"audit_ref", audit_ref},
-    });
+// Written straight into its text: the verdict would be copied for nothing.
+std::string answer_text(std::string_view part, const Json& value, std::string_view audit_ref) {
+    std::string text = R"({"status":"ok",)";
+    append_json_string(text, part);
+    text += ':';
+    text += to_text(value);
+    text += R"(,"errors":[],"audit_ref":)";
+    append_json_string(text, audit_ref);
+    text += '}';
+    return text;
 }
 
 // What the rehearsal assumed, so that it can be repeated from the ledger alone.
@@ -56,9 +59,9 @@ Json rehearsal_detail(const DryRunInput& input, std::string hash) {
     });
 }
 
-GateTicket ticket_of(const Decision& decision, const LoopService::Gathered& facts) {
+GateTicket ticket_of(std::string hash, const LoopService::Gathered& facts) {
     return {
-        .intents_hash = intents_hash(decision.plan),
+        .intents_hash = std::move(hash),
         .state_version = facts.state.state_version,
         .market_hash = facts.inputs.market_ref,
         .expires_at = facts.state.now + kTicketLife,
@@ -124,8 +127,9 @@ Result<GateReport> LoopService::validate_step(
     decision.gate_ticket.reset();
     const std::vector<std::string> reasons = reasons_of(report);
     TRY_ASSIGN(const std::string verdict, canonical_json(decision.validation));
+    std::string hash = intents_hash(decision.plan);
     Json detail = Json::object({
-        {"intents_hash", intents_hash(decision.plan)},
+        {"intents_hash", hash},
         {"validation_hash", sha256_hex(verdict)},
     });
     if (!report.pass) {
@@ -143,7 +147,7 @@ Result<GateReport> LoopService::validate_step(
              plan_ref, facts.inputs.state_ref, facts.inputs.market_ref, decision.config_ref}}));
     if (report.pass) {
         decision.stage = DecisionStage::validated;
-        decision.gate_ticket = ticket_of(decision, facts);
+        decision.gate_ticket = ticket_of(std::move(hash), facts);
         return report;
     }
     decision.stage = DecisionStage::rejected;
@@ -190,7 +194,7 @@ Result<LoopService::Rehearsal> LoopService::dry_run_step(
          .artifacts = {facts.inputs.state_ref, facts.inputs.market_ref}}));
     if (report.pass) {
         decision.stage = DecisionStage::rehearsed;
-        decision.dry_run_ticket = ticket_of(decision, facts);
+        decision.dry_run_ticket = ticket_of(intents_hash(decision.plan), facts);
         return Rehearsal{.pass = true, .adjusted = std::nullopt};
     }
     const GateInput gates{
@@ -271,10 +275,9 @@ Result<TurnReply> LoopService::run_validate(Turn& turn, const ValidatePlanReques
     Decision decision = *std::move(begun);
     decision.plan = request.plan;
     TRY(validate_step(turn, decision, *gathered));
-    const std::string text =
-        to_text(answer_json("validation", decision.validation, decision.audit_ref));
+    std::string text = answer_text("validation", decision.validation, decision.audit_ref);
     save_decision(turn, std::move(decision));
-    return Answer{200, text};
+    return Answer{200, std::move(text)};
 }
 
 TurnRequest LoopService::dry_run_turn(Caller caller, DryRunPlanRequest request, Reply reply) {
@@ -335,10 +338,9 @@ Result<TurnReply> LoopService::run_dry_run(Turn& turn, const DryRunPlanRequest& 
             TRY(record_step(turn, decision, AuditStatus::skipped));
         }
     }
-    const std::string text =
-        to_text(answer_json("dry_run", std::move(dry_run), decision.audit_ref));
+    std::string text = answer_text("dry_run", dry_run, decision.audit_ref);
     save_decision(turn, std::move(decision));
-    return Answer{200, text};
+    return Answer{200, std::move(text)};
 }
 
 }  // namespace interlock

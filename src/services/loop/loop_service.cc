@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "contracts/error_json.h"
+#include "contracts/loop/facts_text.h"
 #include "core/kill/kill_step.h"
 #include "services/outbox_runner.h"
 
@@ -65,6 +66,7 @@ std::vector<Symbol> symbols_of(const Plan& plan) {
 struct LoopService::Shared {
     mutable std::mutex mutex;
     std::map<VenueAccount, Watched> accounts;
+    FactsText texts;  // The engine thread's own; no lock.
 };
 
 LoopService::LoopService(Parts parts)
@@ -245,8 +247,8 @@ Result<LoopService::Gathered> LoopService::gather_for(
 }
 
 Result<void> LoopService::keep_inputs(Turn& turn, Gathered& facts) {
-    TRY_ASSIGN(std::string state, canonical_json(encode(facts.state)));
-    TRY_ASSIGN(std::string market, canonical_json(encode(facts.market)));
+    TRY_ASSIGN(std::string state, shared_->texts.of(facts.state));
+    TRY_ASSIGN(std::string market, shared_->texts.of(facts.market));
     facts.inputs = {
         .state_ref = turn.put_artifact(std::move(state)),
         .market_ref = turn.put_artifact(std::move(market)),

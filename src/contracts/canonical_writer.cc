@@ -1,0 +1,81 @@
+#include "contracts/canonical_writer.h"
+
+#include <array>
+#include <charconv>
+
+#include "base/canonical_json.h"
+#include "base/errors.h"
+
+namespace interlock {
+namespace {
+
+// Up to here every integer is an IEEE double of its own and prints as it is written.
+constexpr std::int64_t kPlainIntegerMax = std::int64_t{1} << 53;
+
+}  // namespace
+
+void CanonicalWriter::separate() {
+    if (!is_first_) {
+        out_ += ',';
+    }
+    is_first_ = false;
+}
+
+void CanonicalWriter::key(std::string_view name) {
+    separate();
+    out_ += '"';
+    out_ += name;
+    out_ += "\":";
+}
+
+void CanonicalWriter::text(std::string_view name, std::string_view value) {
+    key(name);
+    if (!append_json_string(out_, value) && verdict_) {
+        verdict_ = fail(errors::invalid_json, "a text is not UTF-8 and has no canonical form");
+    }
+}
+
+void CanonicalWriter::decimal(std::string_view name, Decimal value) {
+    key(name);
+    if (value.is_zero()) {
+        out_ += "\"0\"";  // Most amounts of most facts.
+        return;
+    }
+    out_ += '"';
+    out_ += to_text(value);
+    out_ += '"';
+}
+
+void CanonicalWriter::decimal(std::string_view name, const std::optional<Decimal>& value) {
+    if (value) {
+        decimal(name, *value);
+    } else {
+        raw(name, "null");
+    }
+}
+
+void CanonicalWriter::integer(std::string_view name, std::int64_t value) {
+    key(name);
+    if (value > -kPlainIntegerMax && value < kPlainIntegerMax) {
+        std::array<char, 24> buffer{};
+        const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+        out_.append(buffer.data(), end.ptr);
+        return;
+    }
+    if (auto canonical = canonical_json(Json(value))) {
+        out_ += *canonical;
+    } else if (verdict_) {
+        verdict_ = std::unexpected(std::move(canonical).error());
+    }
+}
+
+void CanonicalWriter::flag(std::string_view name, bool value) {
+    raw(name, value ? "true" : "false");
+}
+
+void CanonicalWriter::raw(std::string_view name, std::string_view canonical) {
+    key(name);
+    out_ += canonical;
+}
+
+}  // namespace interlock
