@@ -55,8 +55,9 @@ Json control_decision_schema() {
         {"risk_mode",
          described(
              schema_of(
-                 R"({"type": ["string", "null"], "enum": ["normal", "reduced", "defensive", "reduce_only", "halted",
-                                "cautious", "observe_only", null]})"),
+                 R"({"type": ["string", "null"],
+                     "enum": ["normal", "reduced", "defensive", "reduce_only", "halted",
+                              "cautious", "observe_only", null]})"),
              "Required for set_risk_mode; with switch it is set in the same step. "
              "cautious is read as reduced, observe_only as halted.")},
         {"reason", schema_of(R"({"type": "string", "minLength": 1, "maxLength": 2000,

@@ -17,7 +17,8 @@ struct ControlGuards {
     std::optional<Duration> minimum_hold;   // For switch; override waives it.
 };
 
-// What became of this decision_id before.
+// What became of this decision_id before. Duplicates, conflicts and attempts that met the id's own
+// switch under way leave it as it was; otherwise an applied decision could be applied again.
 struct ControlHistory {
     std::string fingerprint;
     ControlStatus status = ControlStatus::rejected;  // Of the latest attempt.
@@ -30,7 +31,9 @@ struct ControlFacts {
     const Concern* concern = nullptr;          // By the request's concern_id; null: none.
     const StrategyInstance* active = nullptr;  // The concern's active instance.
     const StrategyInstance* target = nullptr;  // By the request's target_strategy_id.
-    std::string target_problem;                // Why the target cannot run; empty: it can.
+    // Why the target cannot run; empty: it can. For a resume that of the active instance, without
+    // the error latch, which a resume clears.
+    std::string target_problem;
     bool kill_switch_active = true;
     std::string stop;  // Another stop that loosening must respect (recovery, tier 4); empty: none.
     std::optional<ControlHistory> history;  // Never of dry runs.
