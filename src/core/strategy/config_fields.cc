@@ -1,0 +1,158 @@
+#include "core/strategy/config_fields.h"
+
+#include <array>
+#include <string>
+
+#include "base/check.h"
+#include "base/field_reader.h"
+#include "contracts/market/candle.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::array<std::string_view, kTimeframes.size()> kTimeframeWords{
+    "1m", "5m", "15m", "1h", "4h", "1d"};
+
+Decimal our_decimal(std::string_view text) {
+    const auto value = Decimal::parse(text);
+    CHECK(value.has_value());
+    return *value;
+}
+
+class SchemaWriter final : public ConfigFields {
+public:
+    void whole(
+        std::string_view key,
+        std::int64_t& value,
+        WholeRange range,
+        std::string_view meaning) override {
+        add(key,
+            Json::object({
+                {"type", "integer"},
+                {"minimum", range.min},
+                {"maximum", range.max},
+                {"default", value},
+                {"description", meaning},
+            }));
+    }
+    void decimal(std::string_view key, Decimal& value, DecimalRange range, std::string_view meaning)
+        override {
+        add(key,
+            Json::object({
+                {"type", Json::array({"string", "number"})},
+                {"pattern", R"(^[0-9]+(\.[0-9]{1,18})?$)"},
+                {"minimum", Json::number(std::string(range.min))},
+                {"maximum", Json::number(std::string(range.max))},
+                {"default", to_text(value)},
+                {"description", meaning},
+            }));
+    }
+    void require(bool, std::string_view, std::string_view) override {}
+
+    Json take() {
+        return Json::object({
+            {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+            {"type", "object"},
+            {"additionalProperties", false},
+            {"properties", std::move(properties_)},
+        });
+    }
+
+protected:
+    void word_index(
+        std::string_view key,
+        std::size_t& index,
+        std::span<const std::string_view> words,
+        std::string_view meaning) override {
+        Json list = Json::array();
+        for (const std::string_view word : words) {
+            list.push(word);
+        }
+        add(key,
+            Json::object({
+                {"type", "string"},
+                {"enum", std::move(list)},
+                {"default", words[index]},
+                {"description", meaning},
+            }));
+    }
+
+private:
+    void add(std::string_view key, Json schema) {
+        properties_.set(std::string(key), std::move(schema));
+    }
+    Json properties_ = Json::object();
+};
+
+class ConfigReader final : public ConfigFields {
+public:
+    explicit ConfigReader(FieldReader& in) : in_(in) {}
+
+    void whole(
+        std::string_view key, std::int64_t& value, WholeRange range, std::string_view) override {
+        value = in_.optional_integer_or(key, range.min, range.max, value);
+    }
+    void decimal(
+        std::string_view key, Decimal& value, DecimalRange range, std::string_view) override {
+        value = in_.optional_or<Decimal>(key, value);
+        if (value < our_decimal(range.min) || value > our_decimal(range.max)) {
+            in_.add_problem(
+                key, "must be from " + std::string(range.min) + " to " + std::string(range.max));
+        }
+    }
+    void require(bool holds, std::string_view key, std::string_view problem) override {
+        if (!holds) {
+            in_.add_problem(key, std::string(problem));
+        }
+    }
+
+protected:
+    void word_index(
+        std::string_view key,
+        std::size_t& index,
+        std::span<const std::string_view> words,
+        std::string_view) override {
+        index = in_.optional_word_index(key, words).value_or(index);
+    }
+
+private:
+    FieldReader& in_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> timeframe_words() {
+    return kTimeframeWords;
+}
+
+Json config_schema_of(const ConfigDescription& description) {
+    SchemaWriter writer;
+    description.describe(description.config, writer);
+    return writer.take();
+}
+
+Result<void> read_config(const Json& json, const ConfigDescription& description) {
+    FieldReader in(json);
+    ConfigReader reader(in);
+    description.describe(description.config, reader);
+    in.reject_unknown();
+    TRY(in.finish(true));
+    return {};
+}
+
+Json state_schema_of(std::initializer_list<StateField> fields) {
+    Json properties = Json::object();
+    for (const StateField& field : fields) {
+        properties.set(
+            std::string(field.key),
+            Json::object({{"type", field.type}, {"description", field.meaning}}));
+    }
+    return Json::object({
+        {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+        {"type", "object"},
+        {"additionalProperties", false},
+        {"properties", std::move(properties)},
+    });
+}
+
+}  // namespace interlock
