@@ -1,6 +1,6 @@
 """Checks the documents: every relative link leads to a file and, with '#', to a heading in it; every
-decision record has its four parts and stands in the index; every test that the page of the agent loop
-names exists, and no section of its contract is without one.
+decision record has its four parts and stands in the index; every test that the pages of agent loop and
+control decisions name exists, and no section of their contracts is without one.
 """
 
 import re
@@ -12,13 +12,18 @@ import tidy
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+\s+(.*?)\s*$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+RULE_TABLE = "## Rules and the tests that prove them"
 LOOP_PAGE = "docs/contracts/agent-loop.md"
-LOOP_TABLE = "## Rules and the tests that prove them"
 LOOP_SECTIONS = (
     "1", "1 F1", "1 F2", "1 F3", "2.1", *(f"2.2 {tool}" for tool in "ABCDEFGH"),
     *(f"3.{n}" for n in range(1, 6)), *(f"4.{n}" for n in range(1, 5)), "5.1",
     *(f"5.2.{n}" for n in range(1, 5)), "5.3", *(f"6.1.{n}" for n in range(1, 9)),
     *(f"6.2.{n}" for n in range(1, 7)), "6.3")
+CONTROL_PAGE = "docs/contracts/control-decision.md"
+CONTROL_SECTIONS = (
+    *(f"Design rules {n}" for n in (2, 4, 6)), "Supported actions", "Request shape", "Required fields",
+    "Field meanings", "Response shape", "Status values", *(f"Validation rules {n}" for n in range(1, 8)),
+    *(f"Safety gates {n}" for n in range(1, 6)), "Idempotency", "Versioning rule")
 TEST = re.compile(r"^\s*TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 RECORD_PARTS = ("Context", "Decision", "Consequences", "Rejected")
 
@@ -57,32 +62,32 @@ def check_records(sources):
             yield f"{path}: is not in docs/adr/README.md; add its line there"
 
 
-def check_loop_table(root, sources):
+def check_rule_table(root, sources, page_path, sections):
     """Rows of `section | rule | tests`: C++ tests as `Suite.Name`, cases as paths."""
-    page = sources.get(LOOP_PAGE)
-    if page is None or LOOP_TABLE not in page.text:
-        yield f"{LOOP_PAGE}: has no part '{LOOP_TABLE}'; write it"
+    page = sources.get(page_path)
+    if page is None or RULE_TABLE not in page.text:
+        yield f"{page_path}: has no part '{RULE_TABLE}'; write it"
         return
     tests = {".".join(found) for path, source in sources.items() if path.endswith("_test.cc")
              for found in TEST.findall(source.text)}
     proven = set()
-    for line in page.text.split(LOOP_TABLE)[1].splitlines():
+    for line in page.text.split(RULE_TABLE)[1].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) != 3 or cells[0] in ("002", "---"):
+        if len(cells) != 3 or cells[0] in ("000", "002", "---"):
             continue
         names = re.findall(r"`([^`]+)`", cells[2])
         for name in names:
             is_case = name.endswith(".json")
             known = (root / "conformance/contracts" / name).exists() if is_case else name in tests
             if not known:
-                yield f"{LOOP_PAGE}: {cells[0]} names {name}, which is no test; correct the name"
+                yield f"{page_path}: {cells[0]} names {name}, which is no test; correct the name"
         if names:
             proven.add(cells[0])
         else:
-            yield f"{LOOP_PAGE}: {cells[0]} names no test; write one and name it"
-    for section in LOOP_SECTIONS:
+            yield f"{page_path}: {cells[0]} names no test; write one and name it"
+    for section in sections:
         if section not in proven:
-            yield f"{LOOP_PAGE}: section {section} of 002 has no row; add it with its test"
+            yield f"{page_path}: section {section} of its contract has no row; add it with its test"
 
 
 def main():
@@ -91,7 +96,8 @@ def main():
     documents = {path: s for path, s in sources.items() if path.endswith(".md")}
     problems = [p for path, s in documents.items() for p in check_links(root, path, s.text)]
     problems += check_records(sources)
-    problems += check_loop_table(root, sources)
+    problems += check_rule_table(root, sources, LOOP_PAGE, LOOP_SECTIONS)
+    problems += check_rule_table(root, sources, CONTROL_PAGE, CONTROL_SECTIONS)
     for problem in problems:
         print(problem)
     print(f"{len(documents)} documents read")
