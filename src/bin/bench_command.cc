@@ -182,6 +182,22 @@ void add_gates(CommandLine& line, CLI::App& bench) {
     });
 }
 
+void add_backtest(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "backtest", "Events per second of a backtest, and how it grows with the data.");
+    const auto options = std::make_shared<BacktestBenchOptions>();
+    command->add_option("--rows", options->rows, "Trades of the shortest data.")
+        ->check(CLI::Range(1000, 10'000'000));
+    command->add_option("--lengths", options->lengths, "Multiples of it, each measured.")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1000));
+    command->add_option("--rounds", options->rounds, "Repetitions; medians are reported.")
+        ->check(CLI::Range(1, 100));
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_bench_backtest_command(line.global, *options); };
+    });
+}
+
 // The child of `bench turns`; not for people.
 void add_bare_http(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand("bare-http", "");
@@ -302,6 +318,22 @@ ExitCode run_bench_gates_command(const GlobalOptions& global, const GatesBenchOp
     return ExitCode::ok;
 }
 
+ExitCode run_bench_backtest_command(const GlobalOptions& global, BacktestBenchOptions options) {
+    options.folder = global.data;
+    const auto rows = run_backtest_bench(options);
+    if (!rows) {
+        return report(global, rows.error());
+    }
+    if (!global.json) {
+        std::cout << to_table(*rows);
+        return ExitCode::ok;
+    }
+    for (const BacktestBenchRow& row : *rows) {
+        std::cout << to_text(encode(row)) << "\n";
+    }
+    return ExitCode::ok;
+}
+
 void add_bench_command(CommandLine& line) {
     CLI::App* bench = line.app.add_subcommand("bench", "Measure this machine with and without us.");
     bench->require_subcommand(1);
@@ -312,6 +344,7 @@ void add_bench_command(CommandLine& line) {
     add_matching(line, *bench);
     add_paper(line, *bench);
     add_gates(line, *bench);
+    add_backtest(line, *bench);
     add_bare_http(line, *bench);
 }
 

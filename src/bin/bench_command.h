@@ -1,9 +1,10 @@
-// `interlock bench turns|decisions|tick|replay|start|matching|paper|gates`: numbers of this
-// machine, ours and bare ones.
+// `interlock bench turns|decisions|tick|replay|start|matching|paper|gates|backtest`: numbers
+// of this machine, ours and bare ones.
 #pragma once
 
 #include <string>
 
+#include "bench/backtest_bench.h"
 #include "bench/gates_bench.h"
 #include "bench/loop_bench.h"
 #include "bench/matching_bench.h"
@@ -15,10 +16,11 @@
 
 namespace interlock {
 
-// For these three, --data names the folder whose disk is measured.
+// For these four, --data names the folder whose disk is measured.
 ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions options);
 ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions options);
 ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOptions options);
+ExitCode run_bench_backtest_command(const GlobalOptions& global, BacktestBenchOptions options);
 // Touches no disk.
 ExitCode run_bench_matching_command(
     const GlobalOptions& global, const MatchingBenchOptions& options);

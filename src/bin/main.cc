@@ -7,6 +7,7 @@
 #include "bin/admin_commands.h"
 #include "bin/approvals_command.h"
 #include "bin/audit_command.h"
+#include "bin/backtest_command.h"
 #include "bin/bench_command.h"
 #include "bin/command.h"
 #include "bin/completion_command.h"
@@ -45,6 +46,7 @@ void describe(CommandLine& line) {
     add_doctor_command(line);
     add_drill_command(line);
     add_config_command(line);
+    add_backtest_command(line);
     add_bench_command(line);
     add_sim_command(line);
     add_sink_command(line);
