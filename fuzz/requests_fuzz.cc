@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "contracts/approval/approval.h"
+#include "contracts/control/control_decision.h"
 #include "contracts/kill/kill_switch.h"
 #include "contracts/loop/control.h"
 #include "contracts/loop/loop_tools.h"
@@ -14,6 +15,7 @@
 #include "contracts/principal/human.h"
 #include "contracts/principal/tenant.h"
 #include "contracts/probe/probe.h"
+#include "contracts/strategy/strategy_instance.h"
 #include "core/planner/maker_planner.h"
 
 namespace interlock {
@@ -62,6 +64,19 @@ void try_control(const Json& json) {
     decoded(decode_probe_request(json));
 }
 
+// A decision that was decoded comes back from its own text as the same one; one that was not is
+// answered all the same.
+void try_decision(const Json& json) {
+    const auto decision = decode_control_decision(json);
+    if (!decoded(decision)) {
+        CHECK(encode(control_refusal(json, decision.error())).is_object());
+        return;
+    }
+    CHECK(decision->confidence >= Decimal(0) && decision->confidence <= Decimal(1));
+    const auto again = decode_control_decision(encode(*decision));
+    CHECK(again && fingerprint(*again) == fingerprint(*decision));
+}
+
 void try_principals(const Json& json) {
     decoded(decode_activate(json));
     decoded(decode_login(json));
@@ -81,6 +96,8 @@ void try_request(std::string_view text) {
     }
     try_loop_tools(*json);
     try_control(*json);
+    try_decision(*json);
+    decoded(decode_strategy_policy(*json));
     try_principals(*json);
 }
 
