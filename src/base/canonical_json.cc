@@ -24,6 +24,9 @@ struct Digits {
 // More exponent than this cannot come back into range by adding digits that fit a document.
 constexpr std::int64_t kExponentCut = 1'000'000'000;
 
+// Most texts are shorter; each would otherwise grow in steps.
+constexpr std::size_t kTextBytesExpected = 512;
+
 // Of a JSON number's text, or of what std::to_chars prints; the sign is ignored.
 Digits digits_of(std::string_view text) {
     Digits digits;
@@ -212,6 +215,7 @@ Result<void> append_canonical(std::string& out, const Json& json) {
 
 Result<std::string> canonical_json(const Json& json) {
     std::string out;
+    out.reserve(kTextBytesExpected);
     TRY(append_canonical(out, json));
     return out;
 }

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr int kCompact = -1;
+constexpr std::size_t kScratchBytesMax = std::size_t{1} << 20;  // More is not kept.
 
 // Bytes that stand for themselves inside a JSON string.
 constexpr std::array<bool, 256> plain_bytes() {
@@ -183,8 +184,14 @@ bool append_json_string(std::string& out, std::string_view text) {
 }
 
 std::string to_text(const Json& json) {
-    std::string out;
-    append_value(out, json, kCompact);
+    // Grown once per thread instead of in steps for every text; the result is as large as it is.
+    thread_local std::string scratch;
+    scratch.clear();
+    append_value(scratch, json, kCompact);
+    std::string out(scratch);
+    if (scratch.capacity() > kScratchBytesMax) {
+        scratch = std::string();
+    }
     return out;
 }
 
