@@ -28,11 +28,25 @@ void CanonicalWriter::key(std::string_view name) {
     out_ += "\":";
 }
 
-void CanonicalWriter::text(std::string_view name, std::string_view value) {
-    key(name);
-    if (!append_json_string(out_, value) && verdict_) {
+void CanonicalWriter::append(std::string_view text) {
+    if (!append_json_string(out_, text) && verdict_) {
         verdict_ = fail(errors::invalid_json, "a text is not UTF-8 and has no canonical form");
     }
+}
+
+void CanonicalWriter::item(std::string_view text) {
+    separate();
+    append(text);
+}
+
+void CanonicalWriter::raw_item(std::string_view canonical) {
+    separate();
+    out_ += canonical;
+}
+
+void CanonicalWriter::text(std::string_view name, std::string_view value) {
+    key(name);
+    append(value);
 }
 
 void CanonicalWriter::decimal(std::string_view name, Decimal value) {

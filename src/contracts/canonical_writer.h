@@ -1,5 +1,6 @@
-// Appends the members of a JSON object to a text in RFC 8785 form. The caller names the keys in
-// canonical order; the tests of each user compare with canonical_json().
+// Appends the parts of a JSON document to a text in RFC 8785 form, in the order the caller names
+// them; whoever wants canonical text names keys in canonical order. The tests of each user compare
+// with what it stands in for.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@ public:
     void close_array() { close(']'); }
     // Before each element of an array that is itself an object or array.
     void next() { separate(); }
+    void item(std::string_view text);
+    void raw_item(std::string_view canonical);
 
     // Starts a member; its value follows. Keys are ours: plain characters only.
     void key(std::string_view name);
@@ -48,6 +51,7 @@ private:
         is_first_ = false;
     }
     void separate();
+    void append(std::string_view text);
 
     std::string& out_;
     bool is_first_ = true;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/field_reader.h"
+#include "core/loop/decision_text.h"
 
 namespace interlock {
 namespace {
@@ -15,6 +16,15 @@ std::string path_of(std::string_view kind, const VenueAccount& account) {
 }
 
 }  // namespace
+
+// Every step saves its decision; its row has a writer of its own.
+template <>
+void Turn::save_as<Decision>(
+    const std::string& machine_key, std::shared_ptr<const Decision> value) {
+    HeldState& held = stage(machine_key, row_text(*value));
+    held.value = std::move(value);
+    held.value_type = &kStateTypeTag<Decision>;
+}
 
 Json encode(const AccountBooks& books) {
     Json list = Json::array();
