@@ -45,6 +45,18 @@ std::string answer_text(std::string_view part, const Json& value, std::string_vi
     return text;
 }
 
+Json planned_detail(const Decision& decision) {
+    Json detail = Json::object(
+        {{"attempt", decision.attempt},
+         {"from_outside", decision.from_outside},
+         {"intents", decision.plan.intents.size()},
+         {"cancels", decision.plan.cancels.size()}});
+    if (!decision.planner_input.is_null()) {
+        detail.set("planner_input", decision.planner_input);
+    }
+    return detail;
+}
+
 // What the rehearsal assumed, so that it can be repeated from the ledger alone.
 Json rehearsal_detail(const DryRunInput& input, std::string hash) {
     Json conflicts = Json::array();
@@ -94,21 +106,13 @@ Result<GateReport> LoopService::validate_step(
     Turn& turn, Decision& decision, const Gathered& facts) {
     TRY_ASSIGN(std::string plan_text, canonical_json(encode(decision.plan)));
     const std::string plan_ref = turn.put_artifact(std::move(plan_text));
-    Json planned = Json::object(
-        {{"attempt", decision.attempt},
-         {"from_outside", decision.from_outside},
-         {"intents", decision.plan.intents.size()},
-         {"cancels", decision.plan.cancels.size()}});
-    if (!decision.planner_input.is_null()) {
-        planned.set("planner_input", decision.planner_input);
-    }
     TRY(audit_step(
         turn,
         decision,
         {.event = "PLAN_CREATED",
          .step = AuditStep::plan,
          .reason = decision.plan.reason,
-         .detail = std::move(planned),
+         .detail = planned_detail(decision),
          .artifacts = {plan_ref},
          .by_planner = true}));
     GateReport report = run_gates({
