@@ -2,16 +2,20 @@
 #include <algorithm>
 #include <array>
 
+#include "core/strategy/exposure_protector/exposure_protector.h"
 #include "core/strategy/grid_trader/grid_trader.h"
 #include "core/strategy/idle/idle.h"
 #include "core/strategy/strategy.h"
+#include "core/strategy/trend_follower/trend_follower.h"
 
 namespace interlock {
 namespace {
 
 constexpr std::array kTypes{
+    kExposureProtectorType,
     kGridTraderType,
     kIdleType,
+    kTrendFollowerType,
 };
 static_assert(std::ranges::is_sorted(kTypes, {}, &StrategyType::name));
 

@@ -111,7 +111,7 @@ TEST_F(GridTraderTest, AFilledBuyIsAnsweredWithASellOneStepAbove) {
     run();
     world.fill(nearest(world.own(), Side::buy).order_client_id);
     world.quote("49500", "49510");  // Back above the line: only the fill tells.
-    run();  // The outermost sell leaves first.
+    run();                          // The outermost sell leaves first.
     run();
     EXPECT_EQ(nearest(world.own(), Side::sell).price, dec("50005"));
     EXPECT_EQ(nearest(world.own(), Side::buy).price, dec("48804.88"));
