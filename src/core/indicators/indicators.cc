@@ -237,9 +237,10 @@ TimeframeSignals signals_from(Candles candles, Timeframe timeframe) {
     if (atr) {
         signals.atr_pct = quantised(ratio(*atr, latest.close));
     }
-    if (atr && fast && slow && atr->is_positive()) {
+    if (atr && fast && slow) {
+        // Nothing ever moved: there is no trend.
         const Decimal apart = Decimal::from_units(fast->units() - slow->units());
-        signals.trend_strength = quantised(ratio(apart, *atr));
+        signals.trend_strength = atr->is_zero() ? Decimal() : quantised(ratio(apart, *atr));
     }
     signals.efficiency = quantised(kaufman_efficiency(candles, kMoveCloses));
     signals.pullback_pct = quantised(deepest_pullback(candles, kMoveCloses));

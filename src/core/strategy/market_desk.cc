@@ -28,22 +28,27 @@ std::string_view entry_stop(const StrategyInput& input, const MarketFacts& facts
     return {};
 }
 
+// The whole part, cut to what any count can be.
+std::int64_t whole_count(Decimal value) {
+    constexpr Decimal kCountMax{1'000'000'000};
+    return static_cast<std::int64_t>(
+        std::clamp(value, Decimal(), kCountMax).units() / kOne.units());
+}
+
 // What the venue's limit leaves; a venue without one leaves everything.
 std::int64_t rate_left(Decimal share, std::int64_t venue_max, std::int64_t used) {
     if (venue_max <= 0) {
         return static_cast<std::int64_t>(kIntentsMax);
     }
     const auto allowed = multiply_round_down(share, Decimal(venue_max));
-    const __int128 whole = allowed ? allowed->units() / kOne.units() : 0;
-    return std::max<std::int64_t>(0, static_cast<std::int64_t>(whole) - used);
+    return std::max<std::int64_t>(0, whole_count(allowed.value_or(Decimal())) - used);
 }
 
 void count_orders(MarketDesk& desk, const SymbolFacts* held) {
     const StrategyInput& input = *desk.input;
     const RiskLimits& limits = input.state.limits;
     const MarketRules& rules = desk.facts->rules;
-    auto standing =
-        static_cast<std::int64_t>(limits.max_open_orders_per_symbol.units() / kOne.units());
+    std::int64_t standing = whole_count(limits.max_open_orders_per_symbol);
     if (rules.open_orders_max > 0) {
         standing = std::min(standing, rules.open_orders_max);
     }
@@ -76,9 +81,9 @@ void count_funds(MarketDesk& desk, const SymbolFacts* held, Reckoning& reckon) {
     desk.cash_free = std::max(input.state.cash_free, Decimal());
     desk.cash_total = reckon.add(desk.cash_free, reckon.multiply_down(buys, desk.cost_factor));
     if (held != nullptr) {
-        desk.position = held->position;
+        desk.position = std::max(held->position, Decimal());
         desk.sell_free = std::max(reckon.subtract(held->position, held->open_sell_qty), Decimal());
-        desk.sell_total = std::min(held->position, reckon.add(desk.sell_free, sells));
+        desk.sell_total = std::min(desk.position, reckon.add(desk.sell_free, sells));
     }
     desk.base_value = reckon.multiply_down(desk.position, desk.mid);
     desk.value = reckon.add(desk.base_value, desk.cash_total);
