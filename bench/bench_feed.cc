@@ -1,8 +1,15 @@
 #include "bench/bench_feed.h"
 
+#include <algorithm>
+
 #include "core/gates/sample_world.h"
 
 namespace interlock {
+namespace {
+
+constexpr std::int64_t kBenchCandles = 150;
+
+}  // namespace
 
 BenchFeed::BenchFeed(Clock& clock)
     : clock_(clock), markets_(sample_world(kSampleSymbolsMax).market) {}
@@ -28,8 +35,32 @@ MarketSet BenchFeed::facts(std::span<const Symbol> symbols) const {
     return wanted;
 }
 
-MarketSignals BenchFeed::signals(const Symbol&, std::span<const Timeframe>) const {
-    return {};
+MarketSignals BenchFeed::signals(
+    const Symbol& symbol, std::span<const Timeframe> timeframes) const {
+    MarketSignals signals;
+    if (markets_.find(symbol) == nullptr) {
+        return signals;
+    }
+    // A calm market that goes nowhere, the same for every timeframe.
+    for (const Timeframe timeframe : kTimeframes) {
+        if (std::ranges::find(timeframes, timeframe) == timeframes.end()) {
+            continue;
+        }
+        TimeframeSignals& at = signals.list.emplace_back();
+        at.timeframe = timeframe;
+        at.candles = kBenchCandles;
+        at.closed_at = span_start(timeframe, clock_.now());
+        at.close = sample_decimal("50005");
+        at.atr = sample_decimal("600");
+        at.atr_pct = sample_decimal("0.0119988");
+        at.ema_fast = sample_decimal("50010");
+        at.ema_slow = sample_decimal("50000");
+        at.trend_strength = sample_decimal("0.016666667");
+        at.efficiency = sample_decimal("0.2");
+        at.pullback_pct = sample_decimal("0.015");
+        at.volatility = sample_decimal("0.004");
+    }
+    return signals;
 }
 
 }  // namespace interlock

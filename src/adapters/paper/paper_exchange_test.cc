@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "testing/fake_clock.h"
 #include "testing/scripted_market.h"
 
@@ -362,6 +364,36 @@ TEST_F(PaperExchangeTest, AShortGapIsWalked) {
     exchange_->advance(kStart + Duration::of_seconds(30));
     EXPECT_EQ(order("a").state, OrderState::filled);
     EXPECT_EQ(report().fills[0].price, Decimal(99));
+}
+
+TEST_F(PaperExchangeTest, SignalsAreKnownFromTheFirstQuestionOn) {
+    constexpr std::array<Timeframe, 2> kAsked{Timeframe::m1, Timeframe::h4};
+    const MarketSignals signals = exchange_->signals(scripted_rules().symbol, kAsked);
+    ASSERT_EQ(signals.list.size(), 2u);
+    for (const TimeframeSignals& at : signals.list) {
+        EXPECT_EQ(at.candles, kHydratedCandles) << to_word(at.timeframe);
+        EXPECT_TRUE(at.trend_strength.has_value()) << to_word(at.timeframe);
+    }
+}
+
+TEST_F(PaperExchangeTest, AnUnknownSymbolHasNoSignals) {
+    constexpr std::array<Timeframe, 1> kAsked{Timeframe::m1};
+    EXPECT_TRUE(exchange_->signals(Symbol::parse("XYZUSDT").value(), kAsked).list.empty());
+}
+
+TEST_F(PaperExchangeTest, SignalsGoOnAsTimePassesWalkedAndJumped) {
+    constexpr std::array<Timeframe, 1> kAsked{Timeframe::m1};
+    const Symbol symbol = scripted_rules().symbol;
+    const auto closed_at = [&] { return exchange_->signals(symbol, kAsked).list[0].closed_at; };
+    const Timestamp first = closed_at();
+    for (int minute = 1; minute <= 3; ++minute) {
+        exchange_->advance(kStart + Duration::of_seconds(minute * 60));
+    }
+    EXPECT_EQ(closed_at(), first + Duration::of_minutes(3));
+    exchange_->advance(kStart + Duration::of_minutes(30));
+    EXPECT_EQ(closed_at(), first + Duration::of_minutes(30));
+    exchange_->advance(kStart + Duration::of_hours(30));
+    EXPECT_EQ(closed_at(), first + Duration::of_hours(30));
 }
 
 TEST_F(PaperExchangeTest, TimeNeverGoesBack) {

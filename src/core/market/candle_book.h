@@ -28,8 +28,8 @@ namespace interlock {
 // A timeframe. The slowest indicator starts at 26 candles; after 150 its start weighs below 1e-4.
 inline constexpr std::size_t kCandlesKept = 150;
 // What history is loaded from a model: candles a timeframe, and looks at the market in each.
-inline constexpr std::int64_t kHydratedCandles = 80;
-inline constexpr std::int64_t kHydrationLooks = 12;
+inline constexpr std::int64_t kHydratedCandles = 64;
+inline constexpr std::int64_t kHydrationLooks = 8;
 
 class CandleBook {
 public:

@@ -101,21 +101,27 @@ Decimal ceiled(Decimal value, Decimal step) {
     return step.is_positive() ? ceil_to_step(value, step).value_or(Decimal()) : value;
 }
 
-bool is_price_allowed(const MarketDesk& desk, Decimal price, Reckoning& reckon) {
+void bound_prices(MarketDesk& desk, Reckoning& reckon) {
     const MarketRules& rules = desk.facts->rules;
-    if (!price.is_positive() || (rules.price_min.is_positive() && price < rules.price_min) ||
-        (rules.price_max.is_positive() && price > rules.price_max)) {
-        return false;
+    desk.price_min = rules.price_min;
+    if (rules.price_max.is_positive()) {
+        desk.price_max = rules.price_max;
     }
-    if (rules.percent_up.is_positive() &&
-        price > reckon.multiply_down(desk.mid, rules.percent_up)) {
-        return false;
+    if (rules.percent_down.is_positive()) {
+        desk.price_min = std::max(desk.price_min, reckon.multiply_up(desk.mid, rules.percent_down));
     }
-    return !rules.percent_down.is_positive() ||
-           price >= reckon.multiply_up(desk.mid, rules.percent_down);
+    if (rules.percent_up.is_positive()) {
+        const Decimal highest = reckon.multiply_down(desk.mid, rules.percent_up);
+        desk.price_max = desk.price_max ? std::min(*desk.price_max, highest) : highest;
+    }
 }
 
-// The largest quantity that filters and limits take at this price; nothing: there is no bound.
+bool is_price_allowed(const MarketDesk& desk, Decimal price) {
+    return price.is_positive() && price >= desk.price_min &&
+           (!desk.price_max || price <= *desk.price_max);
+}
+
+// The largest quantity that filters and limits take; nothing: there is no bound.
 std::optional<Decimal> largest_qty(
     const MarketDesk& desk, Decimal price, const SizeWish& wish, Reckoning& reckon) {
     const MarketRules& rules = desk.facts->rules;
@@ -127,7 +133,7 @@ std::optional<Decimal> largest_qty(
     };
     narrow(rules.qty_max);
     narrow(desk.input->state.limits.max_order_qty);
-    if (rules.notional_max.is_positive()) {
+    if (rules.notional_max.is_positive() && wish.value > rules.notional_max) {
         narrow(reckon.divide_down(rules.notional_max, price));
     }
     return largest ? std::optional(floored(*largest, rules.step_size)) : std::nullopt;
@@ -150,6 +156,7 @@ Result<MarketDesk> MarketDesk::open(const StrategyInput& input, Decimal fee_rate
         desk.bid = *desk.facts->best_bid;
         desk.ask = *desk.facts->best_ask;
         desk.mid = *mid_of(*desk.facts);
+        bound_prices(desk, reckon);
     }
     desk.only_cancels = input.state.kill_switch_active || input.state.risk_mode == RiskMode::halted;
     desk.entries_stopped = entry_stop(input, *desk.facts);
@@ -180,7 +187,7 @@ std::optional<Quote> shape_quote(
     Reckoning reckon;
     const MarketRules& rules = desk.facts->rules;
     price = side == Side::buy ? floored(price, rules.tick_size) : ceiled(price, rules.tick_size);
-    if (!wish.value.is_positive() || !is_price_allowed(desk, price, reckon)) {
+    if (!wish.value.is_positive() || !is_price_allowed(desk, price)) {
         return std::nullopt;
     }
     const std::optional<Decimal> largest = largest_qty(desk, price, wish, reckon);
@@ -194,8 +201,12 @@ std::optional<Quote> shape_quote(
         const Decimal least = std::max(rules.qty_min, reckon.divide_up(rules.notional_min, price));
         qty = ceiled(least, rules.step_size);
     }
-    const bool fits = qty.is_positive() && (!largest || qty <= *largest) &&
-                      (!wish.value_below || reckon.multiply_up(qty, price) < *wish.value_below);
+    bool fits = qty.is_positive() && (!largest || qty <= *largest);
+    if (is_small || wish.value_below) {
+        const Decimal notional = reckon.multiply_up(qty, price);
+        fits = fits && (!wish.value_below || notional < *wish.value_below) &&
+               (!rules.notional_max.is_positive() || notional <= rules.notional_max);
+    }
     if (!fits || reckon.overflowed()) {
         return std::nullopt;
     }

@@ -34,6 +34,9 @@ struct MarketDesk {
     Decimal bid;
     Decimal ask;
     Decimal mid;
+    // What the venue takes as a price now.
+    Decimal price_min;
+    std::optional<Decimal> price_max;
 
     Decimal position;
     Decimal sell_free;   // Held and in no open sell.

@@ -48,19 +48,20 @@ public:
 private:
     void note_fills();
     std::int64_t level_count() const;
-    std::optional<Decimal> line_price(std::int64_t line, Reckoning& reckon) const;
+    std::optional<Decimal> line_price(std::int64_t line) const;
     Decimal buy_budget(Reckoning& reckon) const;
     bool wants(Side side) const;
     bool stands_for(const OwnOrder& order, Side side, Decimal price) const;
     bool has_order(Side side, Decimal price) const;
-    void set_tolerance();
+    void measure();
     void match(Plan& plan);
 
     const GridConfig& config_;
     MarketDesk& desk_;
     GridMemory& memory_;
     std::vector<Level> levels_;
-    Decimal near_;  // So far from its line an order may be.
+    Decimal spacing_;  // Between two lines.
+    Decimal near_;     // So far from its line an order may be.
     bool is_paced_ = false;
 };
 
@@ -73,13 +74,12 @@ std::int64_t Grid::level_count() const {
     return std::min(wanted, desk_.standing_allowed / sides);
 }
 
-std::optional<Decimal> Grid::line_price(std::int64_t line, Reckoning& reckon) const {
-    const Decimal away = reckon.multiply_down(memory_.step, Decimal(line));
-    const Decimal factor = reckon.add(kOne, away);
-    if (!factor.is_positive()) {
-        return std::nullopt;
-    }
-    return reckon.multiply_down(memory_.anchor, factor);
+std::optional<Decimal> Grid::line_price(std::int64_t line) const {
+    __int128 away = 0;
+    __int128 price = 0;
+    const bool is_off = __builtin_mul_overflow(spacing_.units(), __int128{line}, &away) ||
+                        __builtin_add_overflow(memory_.anchor.units(), away, &price);
+    return is_off || price <= 0 ? std::nullopt : std::optional(Decimal::from_units(price));
 }
 
 // A line that had an order and has none now was reached, if what is held moved that way: the grid
@@ -90,14 +90,13 @@ void Grid::note_fills() {
     }
     const Side side = desk_.position > memory_.position ? Side::buy : Side::sell;
     std::int64_t missing = side == Side::buy ? memory_.buy_levels : memory_.sell_levels;
-    Reckoning reckon;
     for (std::int64_t number = 1; number <= kGridLevelsMax; ++number) {
         const std::int64_t bit = std::int64_t{1} << (number - 1);
         const std::int64_t line = side == Side::buy ? memory_.line - number : memory_.line + number;
         if ((missing & bit) == 0) {
             continue;
         }
-        const auto price = line_price(line, reckon);
+        const auto price = line_price(line);
         if (price && has_order(side, *price)) {
             missing &= ~bit;
         }
@@ -138,7 +137,7 @@ Result<std::string_view> Grid::follow(Decimal wanted_step) {
         begin_anew();
         return std::string_view(is_far ? "recentred" : "laid out with a new step");
     }
-    set_tolerance();
+    measure();
     const std::int64_t before = memory_.line;
     note_fills();
     // The price lies between the lines below and above the middle, never on or beyond them.
@@ -173,14 +172,14 @@ Result<void> Grid::shape() {
     Reckoning reckon;
     Decimal cash = buy_budget(reckon);
     Decimal base = desk_.sell_total;
-    set_tolerance();
+    measure();
     bool has_buys = wants(Side::buy);
     bool has_sells = wants(Side::sell);
     const SizeWish buy_wish = entry_wish(desk_, config_.order_notional_quote);
     const std::int64_t count = level_count();
     levels_.reserve(static_cast<std::size_t>(2 * count));
     for (std::int64_t number = 1; number <= count && (has_buys || has_sells); ++number) {
-        if (const auto price = line_price(memory_.line + number, reckon); has_sells && price) {
+        if (const auto price = line_price(memory_.line + number); has_sells && price) {
             // The last level takes what is left, if the venue takes it.
             const auto quote = shape_quote(
                 desk_,
@@ -193,17 +192,16 @@ Result<void> Grid::shape() {
                 levels_.push_back({*quote, number});
             }
         }
-        if (const auto price = line_price(memory_.line - number, reckon); has_buys && price) {
+        if (const auto price = line_price(memory_.line - number); has_buys && price) {
             const auto quote = shape_quote(desk_, Side::buy, *price, buy_wish);
             const Decimal cost =
                 quote ? desk_.buy_cost(reckon.multiply_up(quote->qty, quote->price), reckon)
                       : Decimal();
             // An order that stands is not given up for half a level: the budget moves with the
             // price, and the outermost order would come and go with it.
-            const Decimal slack = quote && has_order(Side::buy, quote->price)
-                                      ? Decimal::from_units(cost.units() / 2)
-                                      : Decimal();
-            has_buys = quote && cost <= reckon.add(cash, slack);
+            const Decimal half = Decimal::from_units(cost.units() / 2);
+            has_buys = quote && (cost <= cash || (cost <= reckon.add(cash, half) &&
+                                                  has_order(Side::buy, quote->price)));
             if (has_buys) {
                 cash = reckon.subtract(cash, cost);
                 levels_.push_back({*quote, number});
@@ -216,11 +214,11 @@ Result<void> Grid::shape() {
     return {};
 }
 
-// A tenth of a step, and never less than the tick that prices are rounded to.
-void Grid::set_tolerance() {
+// An order may be a tenth of a step off, and never less than the tick prices are rounded to.
+void Grid::measure() {
     Reckoning reckon;
-    const Decimal step = reckon.multiply_up(memory_.anchor, memory_.step);
-    near_ = std::max(reckon.multiply_up(step, kTolerance), desk_.facts->rules.tick_size);
+    spacing_ = reckon.multiply_up(memory_.anchor, memory_.step);
+    near_ = std::max(reckon.multiply_up(spacing_, kTolerance), desk_.facts->rules.tick_size);
 }
 
 bool Grid::stands_for(const OwnOrder& order, Side side, Decimal price) const {
