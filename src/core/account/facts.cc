@@ -279,10 +279,11 @@ Result<StateFacts> gather_facts(const GatherInput& input) {
     return facts;
 }
 
-Result<TreasuryFigures> treasury_figures(
-    const Account& account, const std::optional<Decimal>& equity, Timestamp now) {
+namespace {
+
+Result<TreasuryFigures> figures_of(
+    const Account& account, const std::optional<Decimal>& equity, const WindowTotals& totals) {
     TreasuryFigures figures;
-    TRY_ASSIGN(const WindowTotals totals, window_totals(account.money.days, now));
     const RiskLimits& limits = account.limits;
     CostInputs costs{
         .trading_fees = {},
@@ -304,6 +305,14 @@ Result<TreasuryFigures> treasury_figures(
     return figures;
 }
 
+}  // namespace
+
+Result<TreasuryFigures> treasury_figures(
+    const Account& account, const std::optional<Decimal>& equity, Timestamp now) {
+    TRY_ASSIGN(const WindowTotals totals, window_totals(account.money.days, now));
+    return figures_of(account, equity, totals);
+}
+
 Result<TierInput> tier_input(const GatherInput& input) {
     const Account& account = input.account;
     TierInput tier;
@@ -315,10 +324,10 @@ Result<TierInput> tier_input(const GatherInput& input) {
     if (const DayBucket* day = today_of(account, input.now)) {
         TRY_ASSIGN(tier.realized_today, realized_today(*day));
     }
-    TRY_ASSIGN(const TreasuryFigures figures, treasury_figures(account, tier.equity, input.now));
+    TRY_ASSIGN(const WindowTotals totals, window_totals(account.money.days, input.now));
+    TRY_ASSIGN(const TreasuryFigures figures, figures_of(account, tier.equity, totals));
     tier.rolling_surplus_30d = figures.rolling_surplus_30d;
     tier.runway_days = figures.runway_days;
-    TRY_ASSIGN(const WindowTotals totals, window_totals(account.money.days, input.now));
     tier.fees_30d = totals.fees;
     tier.costs_are_zero = has_no_costs(account.limits, totals);
     tier.opened_at = account.opened_at;
