@@ -111,6 +111,19 @@ struct Subject {
     Json config;
 };
 
+// Steps so small and ticks so frequent that it trades all the time.
+Json busy_grid() {
+    return Json::object({
+        {"grid_levels", kGridLevels},
+        {"tick_seconds", 10},
+        {"volatility_multiplier", "0"},
+        {"grid_step_pct", "0.001"},
+        {"fee_rate", "0.0002"},
+        {"fee_margin_pct", "0.0001"},
+        {"order_notional_quote", "50"},
+    });
+}
+
 Result<BacktestBenchRow> measure(
     const Subject& subject, const DataFiles& files, std::int64_t length, std::int64_t rounds) {
     const StrategyType* type = find_strategy_type(subject.strategy);
@@ -133,6 +146,7 @@ Result<BacktestBenchRow> measure(
         options.rules = backtest_rules(rules.symbol, rules.base, rules.quote);
         options.rules.tick_size = rules.tick_size;
         options.rules.step_size = rules.step_size;
+        options.fees.maker_ppm = 200;
         const auto begun = std::chrono::steady_clock::now();
         const double begun_cpu = cpu_seconds();
         TRY_ASSIGN(const BacktestResult result, run_backtest(std::move(options), nullptr));
@@ -164,7 +178,7 @@ Result<std::vector<BacktestBenchRow>> run_backtest_bench(const BacktestBenchOpti
     TRY(files.make());
     const std::vector<Subject> subjects{
         {"idle", Json::object()},
-        {"grid_trader", Json::object({{"grid_levels", kGridLevels}})},
+        {"grid_trader", busy_grid()},
     };
     std::vector<BacktestBenchRow> rows;
     for (const Subject& subject : subjects) {

@@ -139,12 +139,16 @@ std::string band_of(const BacktestResult& result, const Panel& panel) {
     return d.empty() ? d : d + "Z";
 }
 
+// Smaller ones where there are many.
 std::string triangles_of(const BacktestResult& result, const Panel& panel, Side side) {
+    constexpr std::size_t kManyFills = 250;
+    const bool is_small = result.drawn.size() > kManyFills;
+    const std::string up = is_small ? "l-2.5 5h5z" : "l-4 8h8z";
+    const std::string down = is_small ? "l-2.5-5h5z" : "l-4-8h8z";
     std::string d;
     for (const DrawnFill& fill : result.drawn) {
         if (fill.side == side) {
-            d += "M" + panel.point(fill.at, fill.price) +
-                 (side == Side::buy ? "l-4 8h8z" : "l-4-8h8z");
+            d += "M" + panel.point(fill.at, fill.price) + (side == Side::buy ? up : down);
         }
     }
     return d;

@@ -110,6 +110,7 @@ void add_loop_rows(const BacktestResult& result, BacktestRows& rows) {
             count(result.stop_count) + ", first " + first.code + " at " + moment_text(first.at));
     }
     rows.emplace_back("risk tier at the end", result.tier);
+    rows.emplace_back("the strategy's last word", result.last_word);
     rows.emplace_back(
         "books against the venue",
         result.drift.empty() ? "equal" : "DIFFERENT: " + result.drift.front());

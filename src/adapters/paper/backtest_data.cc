@@ -221,7 +221,6 @@ Result<bool> BacktestData::read_one(BacktestRow& row, bool& is_row) {
     }
     note_gap(row);
     before_ = row;
-    ++notes_.rows;
     is_row = true;
     return true;
 }
@@ -245,9 +244,12 @@ BacktestData::Next BacktestData::read(BacktestRow& row) {
 BacktestData::Next BacktestData::next(BacktestRow& row) {
     if (peeked_at_ < peeked_.size()) {
         row = peeked_[peeked_at_++];
+        ++notes_.rows;
         return Next::row;
     }
-    return error_ ? Next::failed : read(row);
+    const Next next = error_ ? Next::failed : read(row);
+    notes_.rows += next == Next::row ? 1 : 0;
+    return next;
 }
 
 Result<std::span<const BacktestRow>> BacktestData::peek(std::size_t count) {

@@ -36,7 +36,7 @@ struct BacktestGap {
 // What the stream met on its way.
 struct BacktestDataNotes {
     BacktestLayout layout = BacktestLayout::klines;  // Of the latest file.
-    std::int64_t rows = 0;
+    std::int64_t rows = 0;                           // Given out.
     std::int64_t bad_rows = 0;
     std::vector<std::string> bad;  // The first ones: "file:line: what".
     std::int64_t gaps = 0;

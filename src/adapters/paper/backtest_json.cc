@@ -124,6 +124,7 @@ Json encode_loop(const BacktestResult& result) {
         {"ticks_failed", counts.ticks_failed},
         {"failed_by", counted(counts.failed_by)},
         {"last_error", result.last_error.empty() ? Json() : Json(result.last_error)},
+        {"last_word", result.last_word},
         {"decisions", counts.decisions},
         {"executed", counts.executed},
         {"adjusted", counts.adjusted},

@@ -96,6 +96,17 @@ Result<std::unique_ptr<BacktestLoop>> BacktestLoop::open(
     return loop;
 }
 
+std::string BacktestLoop::last_word() const {
+    std::string word = said_.current_intent;
+    if (!said_.current_reason.empty()) {
+        word += ": " + said_.current_reason;
+    }
+    for (const std::string& warning : said_.warnings) {
+        word += " " + warning;
+    }
+    return word;
+}
+
 void BacktestLoop::look_at_market() {
     const std::array<Symbol, 1> symbols{options_.rules.symbol};
     market_ = exchange_.facts(symbols, {});
@@ -369,6 +380,9 @@ Result<void> BacktestLoop::tick(Timestamp now) {
     signals_ = candles_.signals(timeframes_);
     TRY(gather(now));
     Result<StrategyStep> stepped = step();
+    if (stepped) {
+        said_ = std::move(stepped->assessment);
+    }
     if (stepped && is_empty(stepped->plan)) {
         memory_ = std::move(stepped->memory);
         failed_in_row_ = 0;

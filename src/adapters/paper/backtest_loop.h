@@ -90,6 +90,8 @@ public:
     const std::vector<BacktestStop>& stops() const { return stops_; }
     std::int64_t stop_count() const { return stop_count_; }
     std::string last_error() const { return last_error_; }
+    // What the strategy said of its latest step: "intent: reason" and its warnings.
+    std::string last_word() const;
     Tier tier() const { return account_.tier.tier; }
     // Fills booked since they were last taken away.
     std::vector<BacktestFill> take_booked() { return std::exchange(booked_, {}); }
@@ -143,6 +145,7 @@ private:
     MarketSignals signals_;
     std::vector<OwnOrder> own_orders_;
     StrategyStep stepped_;
+    StrategyAssessment said_;
     Json memory_;
     TickId tick_id_;
     std::vector<VenueFill> news_;

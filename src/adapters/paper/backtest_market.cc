@@ -46,6 +46,10 @@ BacktestSteps steps_of(std::span<const BacktestRow> rows) {
         for (const std::int64_t quantity : {row.quantity, row.bid_quantity, row.ask_quantity}) {
             steps.lot = finer(steps.lot, quantity);
         }
+        const __int128 price = std::max({row.high, row.price, row.ask});
+        while (steps.lot > 1 && price * steps.lot > static_cast<__int128>(kRowUnit) * kRowUnit) {
+            steps.lot /= 10;
+        }
     }
     return steps;
 }

@@ -40,7 +40,7 @@ struct BacktestAssumptions {
 };
 
 // The finest steps that the prices and quantities of these rows need, in hundred-millionths; powers
-// of ten.
+// of ten. A lot is worth one quote unit at most: few rows may not show how fine quantities are.
 struct BacktestSteps {
     std::int64_t tick = 0;
     std::int64_t lot = 0;

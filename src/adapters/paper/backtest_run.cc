@@ -259,6 +259,7 @@ Result<BacktestResult> Run::result() {
     result.stop_count = loop_->stop_count();
     result.tier = to_word(loop_->tier());
     result.last_error = loop_->last_error();
+    result.last_word = loop_->last_word();
     result.position = loop_->book().position;
     result.open_orders = static_cast<std::int64_t>(loop_->book().open.size());
     result.curve = tally_.curve();

@@ -66,6 +66,7 @@ struct BacktestResult {
     std::int64_t stop_count = 0;
     std::string tier;
     std::string last_error;
+    std::string last_word;  // Of the strategy.
     Decimal position;
     std::int64_t open_orders = 0;
     std::vector<std::string> drift;  // Books against the venue at the end; empty when all is well.
