@@ -378,8 +378,9 @@ void GridTrader::assess(
                               desk.entries_stopped.empty() && (buys == 0 || sells == 0);
     if (is_one_sided) {
         assessment.warnings.emplace_back(
-            buys == 0 ? "No buy can be funded: the account leans to base."
-                      : "No sell can be funded: the account leans to quote.");
+            buys + sells == 0 ? "No order can be funded or is of a size the venue takes."
+            : buys == 0       ? "No buy can be funded: the account leans to base."
+                              : "No sell can be funded: the account leans to quote.");
     }
     if (signals == nullptr || !signals->atr_pct) {
         assessment.warnings.emplace_back("No ATR yet: the configured step is used.");

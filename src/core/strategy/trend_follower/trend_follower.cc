@@ -15,8 +15,8 @@ constexpr Decimal kOne{1};
 constexpr Decimal kHalf = Decimal::from_units(500'000'000'000'000'000);
 constexpr Decimal kCarefulThreshold = Decimal::from_units(1'500'000'000'000'000'000);
 constexpr Decimal kBoldThreshold = Decimal::from_units(750'000'000'000'000'000);
-// An order this far off its wanted price (and two ticks, and half its offset) is placed anew.
-constexpr Decimal kRepriceShare = Decimal::from_units(500'000'000'000'000);
+// An order this far behind its wanted price (and two ticks, and its offset) is placed anew.
+constexpr Decimal kRepriceShare = Decimal::from_units(1'000'000'000'000'000);
 // An urgent exit goes this much of the gates' collar through the touch, at most.
 constexpr Decimal kCollarShare = Decimal::from_units(800'000'000'000'000'000);
 constexpr std::int64_t kCooldownMax = 1000;
@@ -193,7 +193,8 @@ std::optional<Quote> TrendFollower::wanted_quote(
         desk, Side::sell, price, {.value = all, .value_below = {}, .qty_max = desk.sell_total});
 }
 
-// An urgent order stands as long as it would trade; others as long as they are near their price.
+// An urgent order stands as long as it would trade; others until the price has run away from them:
+// one that the price has come nearer to is about to be filled.
 bool TrendFollower::stands_for(
     const MarketDesk& desk, const OwnOrder& order, Decimal price, Want want) const {
     if (want == Want::leave_now) {
@@ -201,12 +202,12 @@ bool TrendFollower::stands_for(
     }
     Reckoning reckon;
     const Decimal offset = want == Want::leave ? config_.exit_offset_pct : config_.entry_offset_pct;
-    const Decimal share = std::max(kRepriceShare, reckon.multiply_down(offset, kHalf));
     const Decimal two_ticks = reckon.add(desk.facts->rules.tick_size, desk.facts->rules.tick_size);
+    const Decimal share = std::max(kRepriceShare, offset);
     const Decimal near = std::max(two_ticks, reckon.multiply_up(desk.mid, share));
-    const Decimal apart =
-        reckon.subtract(std::max(order.price, price), std::min(order.price, price));
-    return !reckon.overflowed() && apart <= near;
+    const Decimal behind = order.side == Side::buy ? reckon.subtract(price, order.price)
+                                                   : reckon.subtract(order.price, price);
+    return !reckon.overflowed() && behind <= near;
 }
 
 void TrendFollower::plan(

@@ -80,6 +80,14 @@ TEST_F(TrendFollowerTest, AnEntryThatThePriceLeftIsPlacedAnew) {
     EXPECT_EQ(run().cancels.size(), 1u);
 }
 
+TEST_F(TrendFollowerTest, AnEntryThatThePriceComesNearToStays) {
+    trend("1");
+    run();
+    world.quote("49900", "49960");
+    const Plan plan = run();
+    EXPECT_TRUE(plan.cancels.empty() && plan.intents.empty());
+}
+
 TEST_F(TrendFollowerTest, AnEntryIsTakenBackWhenTheTrendIsGone) {
     trend("1");
     run();
