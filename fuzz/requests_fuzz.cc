@@ -16,7 +16,7 @@
 #include "contracts/principal/tenant.h"
 #include "contracts/probe/probe.h"
 #include "contracts/strategy/strategy_instance.h"
-#include "core/planner/maker_planner.h"
+#include "core/strategy/strategy.h"
 
 namespace interlock {
 
@@ -57,7 +57,7 @@ void try_control(const Json& json) {
     decoded(decode_reset_drawdown(json));
     decoded(decode_confirm_flow(json));
     decoded(decode_suppress_alert(json));
-    decoded(decode_maker_settings(json));
+    decoded(decode_planner_input(json));
     decoded(decode_py_set_kill_switch(json));
     decoded(decode_set_kill(json));
     decoded(decode_approval_decision(json));

@@ -191,7 +191,9 @@ void Server::build_plane(KillFlag& flag) {
         venue_watch_ = std::make_unique<VenueWatch>(VenueWatch::Parts{
             .loop = *plane_->loop,
             .venues = {{TradeMode::paper, world_.venue.get()}},
-            .clock = world_.clock});
+            .clock = world_.clock,
+            .ticker = *plane_->ticker,
+            .decisions = *plane_->decisions});
     }
 }
 

@@ -87,7 +87,11 @@ public:
             std::make_move_iterator(recovery.resend.begin()),
             std::make_move_iterator(recovery.resend.end()));
         watch = std::make_unique<VenueWatch>(VenueWatch::Parts{
-            .loop = *plane->loop, .venues = {{TradeMode::paper, paper.get()}}, .clock = clock});
+            .loop = *plane->loop,
+            .venues = {{TradeMode::paper, paper.get()}},
+            .clock = clock,
+            .ticker = *plane->ticker,
+            .decisions = *plane->decisions});
     }
 
     void submit(TurnRequest request) { engine->submit_turn()(std::move(request)); }

@@ -35,8 +35,29 @@ std::set<std::string> with(std::set<std::string> names, const std::string& more)
     return names;
 }
 
+// Seed 000: a supervisor writes through one tool; the helpers are people's.
+std::map<std::string, Row> strategy_rows() {
+    return {
+        {"apply_control_decision", {with(kHumans, "agent"), {}}},
+        {"list_strategies", {with(kHumansAndOperator, "agent"), {}}},
+        {"get_strategy", {with(kHumansAndOperator, "agent"), {}}},
+        {"list_concerns", {with(kHumansAndOperator, "agent"), {}}},
+        {"list_strategy_types", {with(kHumansAndOperator, "agent"), {}}},
+        {"create_strategy", {kHumans, {}}},
+        {"update_strategy", {kHumans, {}}},
+        {"delete_strategy", {kHumans, {}}},
+        {"control_strategy", {kHumans, {}}},
+        {"set_strategy_policy", {kHumans, {}}},
+        {"switch_strategy", {kHumans, {}}},
+        {"pause_strategy", {kHumans, {}}},
+        {"resume_strategy", {kHumans, {}}},
+        {"reconcile_instance", {kHumans, {}}},
+        {"set_concern", {kHumans, {}}},
+    };
+}
+
 // `human` belongs to `_system` as well; nobody else does.
-std::map<std::string, Row> rows() {
+std::map<std::string, Row> base_rows() {
     const std::set<std::string> all_humans{"human", "second_human", "foreign_human"};
     return {
         {"healthz", {everyone(), {}}},
@@ -84,8 +105,6 @@ std::map<std::string, Row> rows() {
         {"py_record_decision", {kPlanners, {}}},
         {"get_account", {kReaders, {}}},
         {"get_decision", {kReaders, {}}},
-        {"start_planner", {kHumans, {}}},
-        {"stop_planner", {kHumansAndOperator, {}}},
         {"get_limits", {kReaders, {}}},
         {"change_limits", {with(kHumans, "agent"), {}}},
         {"set_mode", {kHumans, {}}},
@@ -101,6 +120,12 @@ std::map<std::string, Row> rows() {
         {"list_alerts", {kReaders, {"human", "operator"}}},
         {"suppress_alert", {kHumans, {}}},
     };
+}
+
+std::map<std::string, Row> rows() {
+    std::map<std::string, Row> all = base_rows();
+    all.merge(strategy_rows());
+    return all;
 }
 
 std::string path_for(const Operation& operation, const std::string& tenant) {

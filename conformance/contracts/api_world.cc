@@ -10,8 +10,8 @@
 #include "api/http/loop_control_operations.h"
 #include "api/http/loop_operations.h"
 #include "api/http/page_operations.h"
-#include "api/http/planner_operations.h"
 #include "api/http/probe_operations.h"
+#include "api/http/strategy_operations.h"
 #include "api/http/tenant_operations.h"
 #include "base/check.h"
 #include "base/crypto.h"
@@ -141,9 +141,14 @@ void ApiWorld::build() {
     register_probe_operations(*table_, plane.probes);
     register_loop_operations(*table_, *plane.loop);
     register_loop_control_operations(*table_, *plane.control);
-    register_planner_operations(*table_, *plane.loop, *plane.ticker);
+    register_control_operations(*table_, *plane.decisions, *plane.strategies);
+    register_strategy_operations(*table_, *plane.strategies);
     watch_ = std::make_unique<VenueWatch>(VenueWatch::Parts{
-        .loop = *plane.loop, .venues = {{TradeMode::paper, paper_.get()}}, .clock = world_->clock});
+        .loop = *plane.loop,
+        .venues = {{TradeMode::paper, paper_.get()}},
+        .clock = world_->clock,
+        .ticker = *plane.ticker,
+        .decisions = *plane.decisions});
     register_page_operations(*table_);
     register_openapi_operation(*table_, "test");
     face_ = std::make_unique<HttpFace>(

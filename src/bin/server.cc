@@ -23,8 +23,8 @@
 #include "api/http/loop_control_operations.h"
 #include "api/http/loop_operations.h"
 #include "api/http/page_operations.h"
-#include "api/http/planner_operations.h"
 #include "api/http/probe_operations.h"
+#include "api/http/strategy_operations.h"
 #include "api/http/tenant_operations.h"
 #include "api/mcp/mcp_http.h"
 #include "api/mcp/operation_catalog.h"
@@ -211,7 +211,12 @@ Result<void> Server::Body::build_plane() {
             .has_sink = !config.effects_sink.empty(),
             .loop = std::move(loop)});
     venue_watch = std::make_unique<VenueWatch>(
-        VenueWatch::Parts{.loop = *plane->loop, .venues = venues(), .clock = clock});
+        VenueWatch::Parts{
+            .loop = *plane->loop,
+            .venues = venues(),
+            .clock = clock,
+            .ticker = *plane->ticker,
+            .decisions = *plane->decisions});
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);
     engine->set_round_duty([this] { plane->ledger.duty(); });
@@ -271,7 +276,8 @@ void Server::Body::build_table() {
     register_probe_operations(table, plane->probes);
     register_loop_operations(table, *plane->loop);
     register_loop_control_operations(table, *plane->control);
-    register_planner_operations(table, *plane->loop, *plane->ticker);
+    register_control_operations(table, *plane->decisions, *plane->strategies);
+    register_strategy_operations(table, *plane->strategies);
     register_page_operations(table);
     register_openapi_operation(table, std::string(interlock_version()));
 }

@@ -40,7 +40,24 @@ Plane::Plane(Parts parts, PlaneConfig config)
             .latch = latch,
             .feed = *parts.feed,
             .config = config.loop});
-        ticker = std::make_unique<LoopTicker>(LoopTicker::Parts{runner, *loop});
+        ticker = std::make_unique<StrategyTicker>(StrategyTicker::Parts{
+            .loop = *loop, .runtime = running, .feed = *parts.feed, .submit = parts.submit});
+        decisions = std::make_unique<ControlService>(ControlService::Parts{
+            .runner = runner,
+            .submit = parts.submit,
+            .loop = *loop,
+            .runtime = running,
+            .latch = latch,
+            .feed = *parts.feed,
+            .config = config.control});
+        strategies = std::make_unique<StrategyService>(StrategyService::Parts{
+            .runner = runner,
+            .submit = parts.submit,
+            .loop = *loop,
+            .runtime = running,
+            .ticker = *ticker,
+            .control = *decisions,
+            .feed = *parts.feed});
     }
     runner.set_effect_dispatch(parts.dispatch);
     // A ledger that cannot be written stops trading: latch first, then the file, because the record
@@ -87,6 +104,8 @@ Result<Plane::Recovery> Plane::open() {
     }
     if (loop) {
         TRY(loop->open());
+        TRY(decisions->open());
+        TRY(strategies->open());
     }
     return recovery;
 }

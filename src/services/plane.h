@@ -10,15 +10,16 @@
 
 #include "ports/kill_flag.h"
 #include "services/approval_service.h"
+#include "services/control/control_service.h"
 #include "services/kill_latch.h"
 #include "services/kill_switch_service.h"
 #include "services/ledger_service.h"
 #include "services/loop/loop_control.h"
 #include "services/loop/loop_service.h"
-#include "services/loop/loop_ticker.h"
 #include "services/outbox_runner.h"
 #include "services/principal_directory.h"
 #include "services/probe_service.h"
+#include "services/strategy/strategy_service.h"
 #include "services/turn_runner.h"
 
 namespace interlock {
@@ -27,6 +28,7 @@ struct PlaneConfig {
     bool two_person_rule = false;
     bool has_sink = false;
     LoopConfig loop = {};
+    ControlConfig control = {};
 };
 
 class Plane {
@@ -70,8 +72,11 @@ public:
     KillSwitchService kill;
     ProbeService probes;
     std::unique_ptr<LoopService> loop;  // Null without a feed, and so are the next.
-    std::unique_ptr<LoopTicker> ticker;
     std::unique_ptr<LoopControl> control;
+    StrategyRuntime running;
+    std::unique_ptr<StrategyTicker> ticker;
+    std::unique_ptr<ControlService> decisions;
+    std::unique_ptr<StrategyService> strategies;
 
 private:
     Parts parts_;

@@ -4,7 +4,7 @@
 
 #include "base/errors.h"
 #include "services/test_tampered_store.h"
-#include "testing/loop_world.h"
+#include "testing/strategy_world.h"
 
 namespace interlock {
 namespace {
@@ -77,23 +77,15 @@ TEST(Replay, AnAbortedDryRunComesOutAsRecorded) {
     EXPECT_EQ(world.count("DRY_RUN_ABORTED_OR_ADJUSTED"), 1) << to_text(answer);
 }
 
-// A built-in planner that has quoted for a while.
-void run_planner(LoopWorld& world) {
-    PlannerState wanted;
-    wanted.settings = {
-        .strategy_id = StrategyId::trusted("maker1"),
-        .symbol = Symbol::parse("ABCUSDT").value(),
-        .order_quote = Decimal(50),
-        .step_bps = Decimal(20),
-        .levels = 2};
-    wanted.every = Duration::of_seconds(1);
-    world.submit(world.plane->ticker->start_turn(
-        {PlaneWorld::agent(), world.tenant, {}}, wanted, [](const Result<Answer>&) {}));
+// A strategy that has quoted for a while.
+void run_planner(StrategyWorld& world) {
+    const std::string grid = world.create("grid_trader", StrategyWorld::grid_config());
+    world.decide(StrategyWorld::switch_to("d0", grid));
     world.pass(Duration::of_seconds(10));
 }
 
 TEST(Replay, ABuiltInPlannerPlansTheSameAgain) {
-    LoopWorld world;
+    StrategyWorld world;
     run_planner(world);
     const ReplayReport report = replay_of(world, world.memory);
     EXPECT_TRUE(report.ok()) << finding_of(report);
@@ -101,14 +93,14 @@ TEST(Replay, ABuiltInPlannerPlansTheSameAgain) {
 }
 
 TEST(Replay, OtherSettingsOfABuiltInPlannerAreFound) {
-    LoopWorld world;
+    StrategyWorld world;
     run_planner(world);
     TamperedStore store(world.memory);
     store.on_record = [](AuditDraft& draft) {
         Json* input = draft.detail.find("planner_input");
-        Json* settings = input == nullptr ? nullptr : input->find("settings");
-        if (settings != nullptr) {
-            settings->set("order_quote", "60");
+        Json* config = input == nullptr ? nullptr : input->find("config");
+        if (config != nullptr) {
+            config->set("order_notional_quote", "60");
         }
     };
     EXPECT_GT(replay_of(world, store).differing, 0);

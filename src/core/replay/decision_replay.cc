@@ -9,7 +9,7 @@
 #include "contracts/loop/loop_tools.h"
 #include "core/loop/rehearsal.h"
 #include "core/order/order_identity.h"
-#include "core/planner/maker_planner.h"
+#include "core/strategy/strategy.h"
 #include "core/replay/json_difference.h"
 
 namespace interlock {

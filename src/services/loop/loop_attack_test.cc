@@ -1,9 +1,8 @@
 // Ways in which somebody tried to break the loop's promises, each kept from coming back: a flood of
-// stops, a stop beside an unreachable account, a planner in a mode that was left, names that are
+// stops, a stop beside an unreachable account, names that are
 // not a planner's own, a refusal in the middle of an execution, and a report older than the books.
 #include <gtest/gtest.h>
 
-#include "services/loop/loop_ticker.h"
 #include "testing/loop_world.h"
 
 namespace interlock {
@@ -96,34 +95,6 @@ TEST(LoopAttack, AnUnreachableAccountDoesNotKeepAnothersOrdersOpen) {
         {{.kind = PaperFaultKind::disconnect, .account = accounts.front()}}));
     EXPECT_FALSE(sink.perform(cancel_all("eff", system_tenant())));
     EXPECT_TRUE(world.paper->report(accounts.back(), 0).value().open_orders.empty());
-}
-
-PlannerState maker() {
-    PlannerState wanted;
-    wanted.settings.strategy_id = StrategyId::trusted("mm");
-    wanted.settings.symbol = Symbol::parse("ABCUSDT").value();
-    wanted.settings.order_quote = Decimal(500);
-    wanted.settings.step_bps = Decimal(50);
-    wanted.settings.levels = 1;
-    wanted.every = Duration::of_seconds(2);
-    return wanted;
-}
-
-// §6.2.1: who leaves a mode has stopped trading in it.
-TEST(LoopAttack, ABuiltInPlannerEndsWhenItsModeIsLeft) {
-    LoopWorld world;
-    world.submit(world.plane->ticker->start_turn(
-        {PlaneWorld::agent(), world.tenant, {}}, maker(), [](Result<Answer> answer) {
-            EXPECT_TRUE(answer);
-        }));
-    decide(world, [&](Turn& turn) {
-        turn.save_as<LoopMode>(
-            loop_mode_key(world.tenant),
-            std::make_shared<const LoopMode>(LoopMode{.mode = TradeMode::shadow}));
-    });
-    world.pass(Duration::of_seconds(6));
-    EXPECT_EQ(world.orders_sent(), 0);
-    EXPECT_EQ(world.count("PLANNER_STOPPED"), 1);
 }
 
 TEST(LoopAttack, AnOutsidePlannerCannotTakeTheNamesOfOurDecisions) {

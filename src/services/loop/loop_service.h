@@ -137,6 +137,8 @@ public:
         MarketSet market;
         StepInputs inputs;
     };
+    // By its people and, after a kill switch, again by its people.
+    Result<bool> is_trading_enabled(Turn& turn, const Account& account);
     Result<VenueAccount> account_of(Turn& turn, const AccountId& account_id);
     // Opens the main account of a mode that is not live when it does not exist yet.
     Result<AccountView> open_or_load(Turn& turn, const VenueAccount& account);
@@ -198,7 +200,6 @@ public:
 
 private:
     Result<RiskMode> kill_aftermath(Turn& turn, const TenantId& tenant_id);
-    Result<bool> is_trading_enabled(Turn& turn, const Account& account);
     std::string config_ref(Turn& turn);
 
     TurnRequest tool_turn(Caller caller, std::string function, const ToolCall& call, Reply reply);

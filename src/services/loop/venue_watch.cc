@@ -11,31 +11,54 @@ void VenueWatch::poll() {
     if (beat) {
         next_beat_ = {now.microseconds + kBeatEvery.microseconds};
     }
+    std::map<TradeMode, bool> reached;
     for (const LoopService::Watched& account : accounts) {
-        look_at(account);
+        bool& answered = reached[account.account.mode];
+        answered = look_at(account) || answered;
         if (beat) {
             parts_.loop.submit(parts_.loop.beat_turn(account.account));
         }
     }
+    if (beat) {
+        note_venues(reached);
+    }
+    const Timestamp time = parts_.clock.now();
+    for (TurnRequest& turn : parts_.decisions.quality_turns(time)) {
+        parts_.loop.submit(std::move(turn));
+    }
+    for (TurnRequest& turn : parts_.ticker.due_turns(time)) {
+        parts_.loop.submit(std::move(turn));
+    }
 }
 
-void VenueWatch::look_at(const LoopService::Watched& account) {
+void VenueWatch::note_venues(const std::map<TradeMode, bool>& reached) {
+    for (const auto& [mode, answered] : reached) {
+        const auto venue = parts_.venues.find(mode);
+        const auto skew =
+            venue == parts_.venues.end() ? Result<std::int64_t>(0) : venue->second->clock_skew_ms();
+        parts_.decisions.note_venue(
+            mode, answered ? std::optional(parts_.clock.now()) : std::nullopt, skew ? *skew : 0);
+    }
+}
+
+bool VenueWatch::look_at(const LoopService::Watched& account) {
     const auto venue = parts_.venues.find(account.account.mode);
     if (venue == parts_.venues.end()) {
-        return;
+        return false;
     }
     auto report = venue->second->report(account.account, account.fills_cursor);
     if (!report) {
-        return;
+        return false;
     }
     const std::string digest =
         sha256_hex(to_text(encode_report_answer(*report, {})) + std::to_string(account.version));
     std::string& seen = seen_[account.account];
     if (digest == seen) {
-        return;
+        return true;
     }
     seen = digest;
     parts_.loop.submit(parts_.loop.report_turn(account, *std::move(report)));
+    return true;
 }
 
 }  // namespace interlock

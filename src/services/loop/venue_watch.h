@@ -1,5 +1,5 @@
-// Looks at the venues on its own: brings news of every account to the engine and beats their
-// hearts.
+// Looks at the venues on its own: brings news of every account to the engine, beats their hearts
+// and those of the strategies, and has their execution judged.
 //
 // poll() is synchronous; the server calls it from a thread of its own, the simulator directly.
 #pragma once
@@ -10,7 +10,9 @@
 
 #include "ports/clock.h"
 #include "ports/venue.h"
+#include "services/control/control_service.h"
 #include "services/loop/loop_service.h"
+#include "services/strategy/strategy_ticker.h"
 
 namespace interlock {
 
@@ -22,6 +24,8 @@ public:
         LoopService& loop;
         std::map<TradeMode, Venue*> venues;
         Clock& clock;
+        StrategyTicker& ticker;
+        ControlService& decisions;
     };
     explicit VenueWatch(Parts parts) : parts_(std::move(parts)) {}
 
@@ -30,7 +34,9 @@ public:
     void poll();
 
 private:
-    void look_at(const LoopService::Watched& account);
+    // Whether the venue answered.
+    bool look_at(const LoopService::Watched& account);
+    void note_venues(const std::map<TradeMode, bool>& reached);
 
     Parts parts_;
     std::map<VenueAccount, std::string> seen_;  // What was last reported, hashed.

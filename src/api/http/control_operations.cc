@@ -1,0 +1,162 @@
+// The supervising agent's contract: one write, two reads (seed 000).
+#include "api/http/answer_reply.h"
+#include "api/http/strategy_operations.h"
+#include "base/check.h"
+
+namespace interlock {
+namespace {
+
+constexpr Access kReaders{.host_operator = true, .human = true, .agent = Scope::supervisor};
+
+Json boolean_schema() {
+    return Json::object({{"type", "string"}, {"enum", Json::array({"true", "false"})}});
+}
+
+QueryParameter include_parameter(std::string_view name, std::string_view description) {
+    return {std::string(name), std::string(description), boolean_schema()};
+}
+
+bool wants(const ApiCall& call, const std::string& name, bool otherwise) {
+    const auto found = call.query.find(name);
+    return found == call.query.end() ? otherwise : found->second == "true";
+}
+
+Operation apply_operation(ControlService& control) {
+    return {
+        .id = "apply_control_decision",
+        .method = "POST",
+        .path = "/api/{tenant_id}/control_decisions",
+        .summary = "Apply one control decision: switch, pause, resume or set_risk_mode.",
+        .description =
+            "The only write of a supervising agent. Validated, applied at most once and audited; a "
+            "rejection is a normal answer and says why in errors. Retry with the same decision_id: "
+            "an applied decision is not applied again and comes back as noop. Send "
+            "expected_active_strategy_id so that a decision on an old view is refused; dry_run "
+            "shows what would happen.",
+        .access = {.human = true, .agent = Scope::supervisor},
+        .query = {},
+        .request_schema = control_decision_schema(),
+        .answer_schema = control_result_schema(),
+        .tool = ToolHints{.read_only = false, .destructive = true, .idempotent = true},
+        .handle =
+            [&control](ApiCall call, ApiReplyTo reply) {
+                control.submit(control.apply_turn(
+                    {std::move(call.principal), std::move(call.tenant_id), {}},
+                    std::move(call.body),
+                    answer_to(std::move(reply))));
+            },
+    };
+}
+
+Operation list_operation(StrategyService& strategies) {
+    return {
+        .id = "list_strategies",
+        .method = "GET",
+        .path = "/api/{tenant_id}/instances",
+        .summary = "List strategy instances with mode and status.",
+        .description = "Compact; get_strategy tells the rest of one.",
+        .access = kReaders,
+        .query = {},
+        .request_schema = {},
+        .answer_schema = Json::object({{"type", "object"}}),
+        .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
+        .handle =
+            [&strategies](ApiCall call, ApiReplyTo reply) {
+                strategies.list(
+                    {std::move(call.principal), std::move(call.tenant_id), {}},
+                    answer_to(std::move(reply)));
+            },
+    };
+}
+
+Operation get_operation(StrategyService& strategies) {
+    return {
+        .id = "get_strategy",
+        .method = "GET",
+        .path = "/api/{tenant_id}/instances/{strategy_id}",
+        .summary = "Read one strategy instance and its report.",
+        .description =
+            "The report describes identity, control, fit, supervision, position, state, assessment "
+            "and execution; it never tells what to do.",
+        .access = kReaders,
+        .query =
+            {include_parameter("include_config", "With its configuration; false unless given."),
+             include_parameter("include_state", "With its own state; false unless given."),
+             include_parameter("include_render", "With widgets for a page; false unless given."),
+             include_parameter("include_debug", "With counters; false unless given."),
+             include_parameter("include_report", "With the report; true unless given.")},
+        .request_schema = {},
+        .answer_schema = Json::object({{"type", "object"}}),
+        .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
+        .handle =
+            [&strategies](ApiCall call, ApiReplyTo reply) {
+                auto id = StrategyId::parse(call.path["strategy_id"]);
+                if (!id) {
+                    reply(std::unexpected(std::move(id).error()));
+                    return;
+                }
+                const StrategyService::Include include{
+                    .config = wants(call, "include_config", false),
+                    .state = wants(call, "include_state", false),
+                    .render = wants(call, "include_render", false),
+                    .debug = wants(call, "include_debug", false),
+                    .report = wants(call, "include_report", true)};
+                strategies.get(
+                    {std::move(call.principal), std::move(call.tenant_id), {}},
+                    *std::move(id),
+                    include,
+                    answer_to(std::move(reply)));
+            },
+    };
+}
+
+Operation concerns_operation(StrategyService& strategies) {
+    return {
+        .id = "list_concerns",
+        .method = "GET",
+        .path = "/api/{tenant_id}/concerns",
+        .summary = "List concerns with their active strategy, risk mode and execution quality.",
+        .description = "A concern is one market of one account.",
+        .access = kReaders,
+        .query = {},
+        .request_schema = {},
+        .answer_schema = Json::object({{"type", "object"}}),
+        .tool = std::nullopt,
+        .handle =
+            [&strategies](ApiCall call, ApiReplyTo reply) {
+                strategies.list_concerns(
+                    {std::move(call.principal), std::move(call.tenant_id), {}},
+                    answer_to(std::move(reply)));
+            },
+    };
+}
+
+Operation types_operation() {
+    return {
+        .id = "list_strategy_types",
+        .method = "GET",
+        .path = "/api/{tenant_id}/strategy_types",
+        .summary = "List strategy types with the JSON Schemas of their config and state.",
+        .description = "docs/strategies explains each.",
+        .access = kReaders,
+        .query = {},
+        .request_schema = {},
+        .answer_schema = Json::object({{"type", "object"}}),
+        .tool = std::nullopt,
+        .handle = [](ApiCall,
+                     ApiReplyTo reply) { reply(json_reply(200, describe_strategy_types())); },
+    };
+}
+
+}  // namespace
+
+void register_control_operations(
+    OperationTable& table, ControlService& control, StrategyService& strategies) {
+    table.add(apply_operation(control));
+    table.add(list_operation(strategies));
+    table.add(get_operation(strategies));
+    table.add(concerns_operation(strategies));
+    table.add(types_operation());
+}
+
+}  // namespace interlock

@@ -1,0 +1,244 @@
+// Degraded execution of concerns (SEMANTICS S5), and what concerns add to the risk ladder (S4).
+#include "base/log.h"
+#include "services/control/control_shared.h"
+
+namespace interlock {
+namespace {
+
+OrderFate fate_of(const LoopService::OrderNews& news) {
+    if (news.fate == EffectFate::done) {
+        return OrderFate::acked;
+    }
+    if (news.fate == EffectFate::unknown) {
+        return OrderFate::timed_out;
+    }
+    return news.order.reject_code == "would_take" ? OrderFate::post_only_rejected
+                                                  : OrderFate::rejected;
+}
+
+// How much worse a market order did than the touch it was planned on. Its reserve stands for that
+// touch and the slippage it was allowed.
+std::optional<Decimal> slippage_of(const LoopService::OrderNews& news) {
+    const OrderRecord& order = news.order;
+    if (order.request.order_type != OrderType::market || order.filled_qty.is_zero()) {
+        return std::nullopt;
+    }
+    const auto average = divide_half_even(order.filled_quote, order.filled_qty);
+    if (!average || order.reserve_price.is_zero()) {
+        return std::nullopt;
+    }
+    const bool is_buy = order.request.side == Side::buy;
+    const auto beyond =
+        is_buy ? subtract(*average, order.reserve_price) : subtract(order.reserve_price, *average);
+    const auto share = beyond ? divide_half_even(*beyond, order.reserve_price) : beyond;
+    const auto bps = share ? multiply_half_even(*share, Decimal(10'000)) : share;
+    const auto total = bps ? add(*bps, news.slippage_bps) : bps;
+    return total ? std::optional(*total) : std::nullopt;
+}
+
+std::int64_t unknown_orders_of(const AccountView& view, const Symbol& symbol) {
+    const SymbolBook* book = find_book(view.books->books, symbol);
+    return book == nullptr
+               ? 0
+               : std::count_if(book->open.begin(), book->open.end(), [](const OrderRecord& order) {
+                     return order.state == OrderState::unknown;
+                 });
+}
+
+Json words_json(const std::vector<std::string>& words) {
+    Json list = Json::array();
+    for (const std::string& word : words) {
+        list.push(word);
+    }
+    return list;
+}
+
+}  // namespace
+
+Result<RiskMode> ControlService::strictest_mode(
+    Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols) {
+    RiskMode strictest = RiskMode::normal;
+    for (const Symbol& symbol : symbols) {
+        TRY_ASSIGN(const auto concern, load_concern_of(turn, account, symbol));
+        if (concern) {
+            strictest = std::max({strictest, concern->risk_mode, risk_mode_of(concern->quality)});
+        }
+    }
+    return strictest;
+}
+
+void ControlService::watch(const VenueAccount& account, const Symbol& symbol) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->windows.try_emplace({account, symbol});
+}
+
+void ControlService::note_venue(
+    TradeMode mode, std::optional<Timestamp> reached_at, std::int64_t skew_ms) {
+    const std::lock_guard lock(shared_->mutex);
+    Shared::Reached& venue = shared_->venues[mode];
+    if (reached_at) {
+        venue.at = reached_at;
+    }
+    venue.skew_ms = skew_ms;
+}
+
+void ControlService::on_order_news(Turn& turn, const LoopService::OrderNews& news) {
+    const OrderRecord& order = news.order;
+    OrderSample sample{
+        .at = turn.now(),
+        .fate = fate_of(news),
+        .latency = turn.now() - order.created_at,
+        .slippage_bps = slippage_of(news),
+    };
+    turn.after_commit([this, sample, account = order.request.account, symbol = order.symbol()] {
+        {
+            const std::lock_guard lock(shared_->mutex);
+            const auto found = shared_->windows.find({account, symbol});
+            if (found == shared_->windows.end()) {
+                return;
+            }
+            found->second.note(sample);
+        }
+        if (sample.fate != OrderFate::acked) {
+            parts_.submit(quality_turn(account, Judgement::after_news));
+        }
+    });
+}
+
+std::vector<TurnRequest> ControlService::quality_turns(Timestamp now) {
+    std::set<VenueAccount> accounts;
+    {
+        const std::lock_guard lock(shared_->mutex);
+        if (shared_->next_judgement && now < *shared_->next_judgement) {
+            return {};
+        }
+        shared_->next_judgement = now + kQualityEvery;
+        for (const auto& [market, window] : shared_->windows) {
+            accounts.insert(market.account);
+        }
+    }
+    std::vector<TurnRequest> turns;
+    for (const VenueAccount& account : accounts) {
+        turns.push_back(quality_turn(account, Judgement::regular));
+    }
+    return turns;
+}
+
+TurnRequest ControlService::quality_turn(const VenueAccount& account, Judgement judgement) {
+    TurnRequest turn;
+    turn.tenant_id = account.tenant_id;
+    turn.principal = internal_principal("execution_quality");
+    turn.function = "judge_execution";
+    turn.decide = [this, account, judgement](Turn& t) -> Result<TurnReply> {
+        std::vector<Symbol> symbols;
+        {
+            const std::lock_guard lock(shared_->mutex);
+            for (const auto& [market, window] : shared_->windows) {
+                if (market.account == account) {
+                    symbols.push_back(market.symbol);
+                }
+            }
+        }
+        for (const Symbol& symbol : symbols) {
+            TRY(judge(t, account, symbol, judgement));
+        }
+        return Answer{200, "{}"};
+    };
+    turn.reply = [](Result<Answer> answer) {
+        if (!answer) {
+            log_error("execution_judgement_failed", {{"message", answer.error().message}});
+        }
+    };
+    return turn;
+}
+
+Result<void> ControlService::judge(
+    Turn& turn, const VenueAccount& account, const Symbol& symbol, Judgement judgement) {
+    TRY_ASSIGN(const auto concern, load_concern_of(turn, account, symbol));
+    if (!concern) {
+        return {};
+    }
+    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+    QualityFacts facts;
+    facts.now = turn.now();
+    facts.unknown_orders = unknown_orders_of(view, symbol);
+    const MarketSet market = parts_.feed.facts(std::vector<Symbol>{symbol});
+    if (const MarketFacts* seen = market.find(symbol)) {
+        facts.market_age_sec = staleness_seconds_of(*seen, turn.now());
+    }
+    ExecutionWindow window;
+    {
+        const std::lock_guard lock(shared_->mutex);
+        window = shared_->windows[{account, symbol}];
+        const Shared::Reached& venue = shared_->venues[account.mode];
+        facts.last_venue_success = venue.at;
+        facts.clock_skew_ms = venue.skew_ms;
+    }
+    window.drop_old(turn.now());
+    const QualityState before{
+        concern->quality, concern->quality_reasons, concern->clean_evaluations};
+    const QualityVerdict verdict = judge_quality(window, facts);
+    const QualityState after = step_quality(before, verdict);
+    const bool only_news = judgement == Judgement::after_news;
+    if (after == before || (only_news && verdict.quality <= before.quality)) {
+        return {};
+    }
+    Concern next = *concern;
+    next.quality = after.quality;
+    next.quality_reasons = after.reasons;
+    next.clean_evaluations = after.clean_evaluations;
+    if (after.quality != before.quality) {
+        AuditDraft draft = turn.draft("EXECUTION_QUALITY");
+        draft.tenant_id = account.tenant_id;
+        draft.severity =
+            after.quality > before.quality ? AuditSeverity::critical : AuditSeverity::info;
+        draft.reason =
+            std::string(to_word(before.quality)) + " -> " + std::string(to_word(after.quality));
+        draft.detail = Json::object({
+            {"concern_id", concern->concern_id.text()},
+            {"reasons", words_json(after.reasons)},
+        });
+        TRY(turn.audit(std::move(draft)));
+    }
+    save_concern(turn, std::move(next));
+    return {};
+}
+
+Json ControlService::execution_of(const Concern& concern, Timestamp now) const {
+    ExecutionWindow window;
+    std::optional<Timestamp> reached;
+    {
+        const std::lock_guard lock(shared_->mutex);
+        const auto found = shared_->windows.find({concern.account, concern.symbol});
+        if (found != shared_->windows.end()) {
+            window = found->second;
+        }
+        reached = shared_->venues[concern.account.mode].at;
+    }
+    window.drop_old(now);
+    std::int64_t acked = 0;
+    std::int64_t rejected = 0;
+    std::int64_t latency_max = 0;
+    std::optional<Decimal> worst_slippage;
+    for (const OrderSample& sample : window.samples()) {
+        acked += sample.fate == OrderFate::acked ? 1 : 0;
+        rejected += sample.fate == OrderFate::rejected ? 1 : 0;
+        latency_max = std::max(latency_max, sample.latency.microseconds / 1000);
+        if (sample.slippage_bps) {
+            worst_slippage =
+                std::max(worst_slippage.value_or(*sample.slippage_bps), *sample.slippage_bps);
+        }
+    }
+    return Json::object({
+        {"orders", window.samples().size()},
+        {"acknowledged", acked},
+        {"rejections", rejected},
+        {"latency_ms_max", latency_max},
+        {"slippage_bps_worst", worst_slippage ? Json(to_text(*worst_slippage)) : Json()},
+        {"execution_quality", to_word(concern.quality)},
+        {"reasons", words_json(concern.quality_reasons)},
+        {"venue_reached_at", reached ? Json(to_text(*reached)) : Json()},
+    });
+}
+
+}  // namespace interlock

@@ -1,0 +1,141 @@
+// The one write of a supervising agent (seed 000): a control decision is judged, applied at most
+// once and put on the record, whatever becomes of it (SEMANTICS S3).
+//
+// A switch spans turns. It is journalled in its concern, which freezes the old strategy; the old
+// strategy's orders are cancelled; when the venue has confirmed that all of them are gone, one
+// commit hands the concern over. When that does not happen in time, or the server goes down in
+// between, the switch is rolled back: the old strategy goes on. At no moment do two trade.
+//
+// Here too lives the judgement of a concern's execution (S5), which holds up what would loosen.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/control/control_step.h"
+#include "core/control/execution_quality.h"
+#include "services/loop/loop_service.h"
+#include "services/strategy/strategy_runtime.h"
+#include "services/strategy/strategy_store.h"
+
+namespace interlock {
+
+// Decisions that a person's helper call becomes.
+inline constexpr std::string_view kOperatorDecisionPrefix = "op_";
+
+// What happens to a strategy's orders when it is paused.
+enum class OnPause { cancel_entries, keep, cancel_all };
+
+struct ControlConfig {
+    ControlGuards guards = {};
+    OnPause on_pause = OnPause::cancel_entries;
+    InstanceMode after_switch = InstanceMode::observe;  // Of the old strategy; or off.
+    Duration cancel_timeout = Duration::of_seconds(10);
+};
+
+class ControlService {
+public:
+    struct Parts {
+        TurnRunner& runner;
+        SubmitTurn submit;
+        LoopService& loop;
+        StrategyRuntime& runtime;
+        KillLatch& latch;
+        const MarketFeed& feed;
+        ControlConfig config;
+    };
+    explicit ControlService(Parts parts);
+
+    // After a restart: rolls back every switch that was under way.
+    Result<void> open();
+
+    using Caller = LoopService::Caller;
+    using Reply = LoopService::Reply;
+    // `payload` as it came: one that cannot be read is an attempt like any other.
+    TurnRequest apply_turn(Caller caller, Json payload, Reply reply);
+    // The same inside a turn, for the helpers of people.
+    Result<TurnReply> apply(Turn& turn, const Json& payload);
+
+    void submit(TurnRequest turn) { parts_.submit(std::move(turn)); }
+
+    // Why an instance could not run now; empty: it can (S1).
+    Result<std::string> problem_of(Turn& turn, const StrategyInstance& instance);
+
+    // The account's book of active strategies, which gate 5 asks.
+    Result<void> set_account_strategy(Turn& turn, const StrategyInstance& instance, bool is_active);
+
+    // S5. A concern that is watched is judged every 20 seconds, and at once after bad news.
+    void watch(const VenueAccount& account, const Symbol& symbol);
+    // What the venue watch learned; any thread.
+    void note_venue(TradeMode mode, std::optional<Timestamp> reached_at, std::int64_t skew_ms);
+    std::vector<TurnRequest> quality_turns(Timestamp now);
+    enum class Judgement { regular, after_news };
+    // After news a concern can only get worse: leaving takes regular evaluations.
+    TurnRequest quality_turn(const VenueAccount& account, Judgement judgement);
+    // The `execution` block of a report.
+    Json execution_of(const Concern& concern, Timestamp now) const;
+
+private:
+    // One attempt while it is being decided.
+    struct Attempt {
+        Json payload;
+        ControlDecision decision;
+        StrategyScope scope;
+        std::shared_ptr<const Concern> concern;
+        std::shared_ptr<const StrategyInstance> active;
+        std::shared_ptr<const StrategyInstance> target;
+        std::shared_ptr<const ControlRow> row;
+        ControlVerdict verdict;
+    };
+
+    // control_apply.cc
+    Result<TurnReply> refuse_unreadable(Turn& turn, const Json& payload, const Error& error);
+    Result<ControlFacts> gather_facts(Turn& turn, Attempt& attempt, std::string& problem);
+    Result<std::string> stop_of(Turn& turn, const VenueAccount& account);
+    static ControlResult result_of(const Attempt& attempt);
+    Result<TurnReply> carry_out(Turn& turn, Attempt& attempt);
+    Result<Json> do_pause(Turn& turn, const Attempt& attempt, Concern& concern);
+    Result<Json> do_resume(Turn& turn, const Attempt& attempt);
+    Result<void> do_risk_mode(Turn& turn, const Attempt& attempt, Concern& concern);
+    // Puts the attempt on the record, remembers it under its id and gives the answer.
+    struct Record {
+        const ControlDecision& decision;
+        const Json& payload;
+        Json answer;
+        ControlStatus status = ControlStatus::rejected;
+        std::int64_t attempt = 1;
+        bool remember = true;
+    };
+    Result<Json> record(Turn& turn, Record record);
+
+    // control_switch.cc
+    Result<TurnReply> begin_switch(Turn& turn, Attempt& attempt);
+    Result<std::set<StrategyId>> others_with_orders(
+        Turn& turn, const Concern& concern, const StrategyId& to);
+    Result<Json> hand_over(Turn& turn, Concern concern, Json answer);
+    Result<void> finish_switch(Turn& turn, Concern concern);
+    Result<void> roll_back(Turn& turn, Concern concern, const Error& why);
+    Result<void> close_switch(Turn& turn, const SwitchUnderWay& under_way, Json answer);
+    Result<void> on_orders(Turn& turn, const VenueAccount& account);
+    Result<void> on_deadline(Turn& turn, const TimerItem& timer);
+
+    // control_quality.cc
+    Result<RiskMode> strictest_mode(
+        Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols);
+    void on_order_news(Turn& turn, const LoopService::OrderNews& news);
+    Result<void> judge(
+        Turn& turn, const VenueAccount& account, const Symbol& symbol, Judgement judgement);
+
+    Parts parts_;
+    // Accounts with a switch under way; engine thread only.
+    std::map<VenueAccount, std::set<ConcernId>> switching_;
+    struct Shared;  // What other threads read and write.
+    std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace interlock

@@ -1,0 +1,315 @@
+// The switch procedure (SEMANTICS S3): journal → freeze → cancel and confirm → hand over, or roll
+// back.
+#include "base/errors.h"
+#include "base/log.h"
+#include "services/control/control_shared.h"
+
+namespace interlock {
+namespace {
+
+TimerId timer_of(const Concern& concern) {
+    return TimerId::trusted("switch:" + concern_key(scope_of(concern.account), concern.concern_id));
+}
+
+void set_outcome(Json& answer, ControlStatus status, bool ok) {
+    answer.set("ok", ok);
+    answer.set("status", to_word(status));
+}
+
+Json error_list(const Error& error) {
+    return Json::array({Json::object({
+        {"code", error.code()},
+        {"message", error.message},
+        {"retryable", error.retryable()},
+        {"next_step", error.next()},
+    })});
+}
+
+}  // namespace
+
+Result<void> ControlService::open() {
+    TRY_ASSIGN(const auto stored, parts_.runner.stored_states("concern/"));
+    for (const auto& [key, state] : stored) {
+        TRY_ASSIGN(const Json json, parse_json(state.json));
+        TRY_ASSIGN(const Concern concern, decode_concern(json));
+        watch(concern.account, concern.symbol);
+        if (!concern.switching) {
+            continue;
+        }
+        TurnRequest turn;
+        turn.tenant_id = concern.account.tenant_id;
+        turn.principal = internal_principal("recovery");
+        turn.function = "roll_back_switch";
+        turn.decide = [this, concern](Turn& t) -> Result<TurnReply> {
+            TRY_ASSIGN(
+                const auto now, load_concern(t, scope_of(concern.account), concern.concern_id));
+            const bool same = now && now->switching &&
+                              now->switching->decision_id == concern.switching->decision_id;
+            if (same) {
+                TRY(roll_back(
+                    t,
+                    *now,
+                    Error{
+                        &errors::switch_interrupted,
+                        "The server went down before the switch was done.",
+                        {},
+                        {}}));
+            }
+            return Answer{200, "{}"};
+        };
+        turn.reply = [](Result<Answer> answer) {
+            if (!answer) {
+                log_error("switch_rollback_failed", {{"message", answer.error().message}});
+            }
+        };
+        parts_.submit(std::move(turn));
+    }
+    return {};
+}
+
+Result<TurnReply> ControlService::begin_switch(Turn& turn, Attempt& attempt) {
+    Concern concern = *attempt.concern;
+    const ControlDecision& decision = attempt.decision;
+    ControlResult result = result_of(attempt);
+    SwitchUnderWay under_way{
+        .decision_id = decision.decision_id,
+        .from = concern.active_strategy_id,
+        .to = *decision.target_strategy_id,
+        .risk_mode = decision.risk_mode.value_or(concern.risk_mode),
+        .started_at = turn.now(),
+        .deadline = turn.now() + parts_.config.cancel_timeout,
+        .operation = {},
+        .request = attempt.payload,
+        .verdict = Json::object({{"answer", encode(result)}, {"attempt", attempt.verdict.attempt}}),
+    };
+    TRY_ASSIGN(const std::set<StrategyId> others, others_with_orders(turn, concern, under_way.to));
+    if (others.empty()) {
+        concern.switching = std::move(under_way);
+        TRY_ASSIGN(Json answer, hand_over(turn, concern, encode(result)));
+        TRY_ASSIGN(
+            answer,
+            record(
+                turn,
+                {.decision = decision,
+                 .payload = attempt.payload,
+                 .answer = std::move(answer),
+                 .status = ControlStatus::applied,
+                 .attempt = attempt.verdict.attempt}));
+        return Answer{200, to_text(answer)};
+    }
+    const OpenOperation operation = turn.open_operation();
+    under_way.operation = encode(operation);
+    concern.switching = std::move(under_way);
+    TRY(parts_.loop.cancel_orders(
+        turn,
+        {.account = concern.account,
+         .decision_id = "sys_control",
+         .which = [others, symbol = concern.symbol](const OrderRecord& order) {
+             return order.symbol() == symbol && others.contains(order.strategy_id);
+         }}));
+    turn.set_timer({
+        .timer_id = timer_of(concern),
+        .tenant_id = concern.account.tenant_id,
+        .kind = std::string(kSwitchTimer),
+        .json = to_text(Json::object(
+            {{"account", encode(concern.account)}, {"concern_id", concern.concern_id.text()}})),
+        .due_at = concern.switching->deadline,
+    });
+    AuditDraft draft = turn.draft("CONTROL_APPLYING");
+    draft.decision_id = decision.decision_id;
+    draft.status = AuditStatus::started;
+    draft.reason = decision.reason;
+    draft.detail = Json::object({
+        {"payload", attempt.payload},
+        {"from_strategy_id",
+         concern.active_strategy_id ? Json(concern.active_strategy_id->text()) : Json()},
+        {"to_strategy_id", concern.switching->to.text()},
+        {"deadline", to_text(concern.switching->deadline)},
+    });
+    TRY(turn.audit(std::move(draft)));
+    turn.after_commit([this, account = concern.account, id = concern.concern_id] {
+        switching_[account].insert(id);
+    });
+    save_concern(turn, std::move(concern));
+    return StillRunning{operation.operation_id};
+}
+
+// Orders of other instances that may still trade this concern, the active one's and those of one
+// that was stopped before. Orders of outside planners are not a strategy's and stay.
+Result<std::set<StrategyId>> ControlService::others_with_orders(
+    Turn& turn, const Concern& concern, const StrategyId& to) {
+    std::set<StrategyId> others;
+    TRY_ASSIGN(const AccountView view, load_account(turn, concern.account));
+    const SymbolBook* book = find_book(view.books->books, concern.symbol);
+    if (book == nullptr) {
+        return others;
+    }
+    for (const OrderRecord& order : book->open) {
+        if (order.strategy_id == to || others.contains(order.strategy_id)) {
+            continue;
+        }
+        TRY_ASSIGN(
+            const bool is_ours,
+            was_ever_instance(turn, scope_of(concern.account), order.strategy_id));
+        if (is_ours) {
+            others.insert(order.strategy_id);
+        }
+    }
+    return others;
+}
+
+// The one commit of a switch. `answer` is the result as begun.
+Result<Json> ControlService::hand_over(Turn& turn, Concern concern, Json answer) {
+    const SwitchUnderWay under_way = *concern.switching;
+    const StrategyScope scope = scope_of(concern.account);
+    TRY_ASSIGN(const auto to, load_instance(turn, scope, under_way.to));
+    if (!to) {
+        return fail(errors::target_missing, "The target was deleted in the meantime.");
+    }
+    if (under_way.from) {
+        TRY_ASSIGN(const auto from, load_instance(turn, scope, *under_way.from));
+        if (from) {
+            StrategyInstance old = *from;
+            release_activity(turn, concern, old, parts_.config.after_switch);
+            old.last_transition = "active -> " + std::string(to_word(old.mode)) + " by " +
+                                  under_way.decision_id.text();
+            TRY(set_account_strategy(turn, old, false));
+            reconcile_after(turn, parts_.runtime, old);
+            save_instance(turn, std::move(old));
+        }
+    }
+    StrategyInstance next = *to;
+    const std::string before(to_word(next.mode));
+    take_activity(turn, concern, next);
+    next.last_transition = before + " -> active by " + under_way.decision_id.text();
+    TRY(set_account_strategy(turn, next, true));
+    reconcile_after(turn, parts_.runtime, next);
+    save_instance(turn, std::move(next));
+    concern.risk_mode = under_way.risk_mode;
+    concern.switching.reset();
+    answer.set("risk_mode", to_word(concern.risk_mode));
+    set_outcome(answer, ControlStatus::applied, true);
+    answer.set("result", Json::object({{"mode_change", "applied"}, {"reconciled", true}}));
+    answer.set("applied_at", to_text(turn.now()));
+    turn.clear_timer(timer_of(concern));
+    turn.after_commit([this, account = concern.account, id = concern.concern_id] {
+        switching_[account].erase(id);
+    });
+    save_concern(turn, std::move(concern));
+    return answer;
+}
+
+Result<void> ControlService::finish_switch(Turn& turn, Concern concern) {
+    const SwitchUnderWay under_way = *concern.switching;
+    if (parts_.latch.is_raised(concern.account.tenant_id)) {
+        return roll_back(
+            turn,
+            std::move(concern),
+            Error{
+                &errors::control_kill_switch_active,
+                "The kill switch was raised before the switch was done.",
+                {},
+                {}});
+    }
+    TRY_ASSIGN(const auto to, load_instance(turn, scope_of(concern.account), under_way.to));
+    std::string problem = "It was deleted in the meantime.";
+    if (to) {
+        TRY_ASSIGN(problem, problem_of(turn, *to));
+    }
+    if (!problem.empty()) {
+        return roll_back(
+            turn, std::move(concern), Error{&errors::target_not_runnable, problem, {}, {}});
+    }
+    Json answer = *under_way.verdict.find("answer");
+    TRY_ASSIGN(answer, hand_over(turn, std::move(concern), std::move(answer)));
+    return close_switch(turn, under_way, std::move(answer));
+}
+
+Result<void> ControlService::roll_back(Turn& turn, Concern concern, const Error& why) {
+    const SwitchUnderWay under_way = *concern.switching;
+    concern.switching.reset();
+    if (why == errors::cancel_unconfirmed) {
+        concern.quality = std::max(concern.quality, ExecutionQuality::degraded);
+        concern.quality_reasons = {"cancel_unconfirmed"};
+        concern.clean_evaluations = 0;
+    }
+    Json answer = *under_way.verdict.find("answer");
+    set_outcome(answer, ControlStatus::failed, false);
+    answer.set("errors", error_list(why));
+    answer.set("risk_mode", to_word(concern.risk_mode));
+    answer.set("result", Json::object({{"mode_change", "rolled_back"}, {"reconciled", true}}));
+    turn.clear_timer(timer_of(concern));
+    turn.after_commit([this, account = concern.account, id = concern.concern_id] {
+        switching_[account].erase(id);
+    });
+    save_concern(turn, std::move(concern));
+    return close_switch(turn, under_way, std::move(answer));
+}
+
+Result<void> ControlService::close_switch(
+    Turn& turn, const SwitchUnderWay& under_way, Json answer) {
+    TRY_ASSIGN(const ControlDecision decision, decode_control_decision(under_way.request));
+    const bool applied = answer.find("ok")->as_bool();
+    const Json* attempt = under_way.verdict.find("attempt");
+    TRY_ASSIGN(
+        answer,
+        record(
+            turn,
+            {.decision = decision,
+             .payload = under_way.request,
+             .answer = std::move(answer),
+             .status = applied ? ControlStatus::applied : ControlStatus::failed,
+             .attempt = attempt == nullptr ? 1 : attempt->as_int64().value_or(1)}));
+    if (!under_way.operation.is_null()) {
+        TRY_ASSIGN(const OpenOperation operation, decode_open_operation(under_way.operation));
+        turn.complete(operation, Answer{200, to_text(answer)});
+    }
+    return {};
+}
+
+Result<void> ControlService::on_orders(Turn& turn, const VenueAccount& account) {
+    const auto found = switching_.find(account);
+    if (found == switching_.end()) {
+        return {};
+    }
+    for (const ConcernId& id : found->second) {
+        TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
+        if (!concern || !concern->switching) {
+            continue;
+        }
+        TRY_ASSIGN(const auto others, others_with_orders(turn, *concern, concern->switching->to));
+        if (others.empty()) {
+            TRY(finish_switch(turn, *concern));
+        }
+    }
+    return {};
+}
+
+Result<void> ControlService::on_deadline(Turn& turn, const TimerItem& timer) {
+    TRY_ASSIGN(const Json json, parse_json(timer.json));
+    const Json* account_json = json.find("account");
+    const Json* id_json = json.find("concern_id");
+    if (account_json == nullptr || id_json == nullptr || !id_json->is_string()) {
+        return fail(errors::corrupt_data, "A switch's timer cannot be read.");
+    }
+    TRY_ASSIGN(const VenueAccount account, decode_venue_account(*account_json));
+    TRY_ASSIGN(const ConcernId id, ConcernId::parse(id_json->as_string()));
+    TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
+    if (!concern || !concern->switching || concern->switching->deadline > turn.now()) {
+        return {};
+    }
+    TRY_ASSIGN(const auto others, others_with_orders(turn, *concern, concern->switching->to));
+    if (others.empty()) {
+        return finish_switch(turn, *concern);
+    }
+    return roll_back(
+        turn,
+        *concern,
+        Error{
+            &errors::cancel_unconfirmed,
+            "The venue did not confirm in time that the old strategy's orders are gone.",
+            {},
+            {}});
+}
+
+}  // namespace interlock

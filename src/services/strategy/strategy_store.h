@@ -1,0 +1,79 @@
+// Strategy instances and concerns in the store (SEMANTICS S1, S2).
+//
+//     strategies/<tenant>/<mode>            which instances there are
+//     strategy/<tenant>/<mode>/<id>         one instance
+//     concern/<tenant>/<mode>/<concern>     one concern
+//     control/<tenant>/<decision>           what became of a control decision, forever
+//
+// That a concern has one active strategy at most is a claim of the store, taken and released with
+// the row that says so: two of them cannot be committed, whatever the code above believes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contracts/strategy/strategy_instance.h"
+#include "core/control/control_step.h"
+#include "services/turn.h"
+
+namespace interlock {
+
+// Instances of one tenant in one mode; one more is refused.
+inline constexpr std::size_t kInstancesMax = 2000;
+
+// Whose instances: a tenant in one mode.
+struct StrategyScope {
+    TenantId tenant_id;
+    TradeMode mode = TradeMode::paper;
+    friend auto operator<=>(const StrategyScope&, const StrategyScope&) = default;
+};
+StrategyScope scope_of(const VenueAccount& account);
+
+struct InstanceList {
+    std::vector<StrategyId> ids;  // In the order of their creation.
+    friend bool operator==(const InstanceList&, const InstanceList&) = default;
+};
+Json encode(const InstanceList& list);
+Result<InstanceList> decode_instance_list(const Json& json);
+
+std::string instance_key(const StrategyScope& scope, const StrategyId& id);
+std::string concern_key(const StrategyScope& scope, const ConcernId& id);
+
+Result<std::shared_ptr<const InstanceList>> load_instance_list(
+    Turn& turn, const StrategyScope& scope);
+void save_instance_list(Turn& turn, const StrategyScope& scope, InstanceList list);
+
+// Null when there is none, or it was deleted.
+Result<std::shared_ptr<const StrategyInstance>> load_instance(
+    Turn& turn, const StrategyScope& scope, const StrategyId& id);
+// Deleted ones too.
+Result<bool> was_ever_instance(Turn& turn, const StrategyScope& scope, const StrategyId& id);
+// Raises the version.
+void save_instance(Turn& turn, StrategyInstance instance);
+
+Result<std::shared_ptr<const Concern>> load_concern(
+    Turn& turn, const StrategyScope& scope, const ConcernId& id);
+Result<std::shared_ptr<const Concern>> load_concern_of(
+    Turn& turn, const VenueAccount& account, const Symbol& symbol);
+void save_concern(Turn& turn, Concern concern);
+
+// Make the instance the concern's active one, or take that from it. Both values and the claim
+// change together; the caller saves instance and concern.
+void take_activity(Turn& turn, Concern& concern, StrategyInstance& instance);
+void release_activity(
+    Turn& turn, Concern& concern, StrategyInstance& instance, InstanceMode afterwards);
+
+// What is remembered of a decision id.
+struct ControlRow {
+    ControlHistory history;
+    Timestamp first_at;
+    Timestamp last_at;
+};
+Json encode(const ControlRow& row);
+Result<ControlRow> decode_control_row(const Json& json);
+Result<std::shared_ptr<const ControlRow>> load_control_row(Turn& turn, const DecisionId& id);
+void save_control_row(Turn& turn, const DecisionId& id, ControlRow row);
+
+}  // namespace interlock

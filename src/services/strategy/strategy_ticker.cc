@@ -1,0 +1,391 @@
+#include "services/strategy/strategy_ticker.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "base/errors.h"
+#include "base/log.h"
+#include "core/control/execution_quality.h"
+
+namespace interlock {
+namespace {
+
+TickId tick_id_of(const StrategyInstance& instance) {
+    return TickId::trusted(instance.strategy_id.text() + ".tick" + std::to_string(instance.ticks));
+}
+
+// Decisions are counted per mode and named per tenant, so a mode beside paper is part of the name.
+DecisionId decision_id_of(const StrategyInstance& instance, PlanPart part) {
+    std::string text = std::string(kBuiltinDecisionPrefix) + instance.strategy_id.text() + "." +
+                       std::to_string(instance.ticks) + "." + std::string(to_word(part));
+    if (instance.account.mode != TradeMode::paper) {
+        text += "." + std::string(to_word(instance.account.mode));
+    }
+    return DecisionId::trusted(std::move(text));
+}
+
+std::vector<OwnOrder> own_orders_of(const AccountBooks& books, const StrategyInstance& instance) {
+    std::vector<OwnOrder> own;
+    const SymbolBook* book = find_book(books.books, instance.symbol);
+    if (book == nullptr) {
+        return own;
+    }
+    for (const OrderRecord& order : book->open) {
+        if (order.strategy_id != instance.strategy_id) {
+            continue;
+        }
+        own.push_back({
+            .order_client_id = order.id(),
+            .side = order.request.side,
+            .price = order.request.limit_price.value_or(order.reserve_price),
+            .remaining_qty = reserved_qty(order),
+            .is_uncertain = is_uncertain(order),
+            .cancel_requested = order.cancel_requested,
+        });
+    }
+    return own;
+}
+
+TurnRequest internal_turn(const TenantId& tenant_id, std::string function) {
+    TurnRequest turn;
+    turn.tenant_id = tenant_id;
+    turn.principal = internal_principal("strategy_tick");
+    turn.function = std::move(function);
+    return turn;
+}
+
+void log_failure(const Result<Answer>& answer) {
+    if (!answer) {
+        log_error("strategy_tick_failed", {{"message", answer.error().message}});
+    }
+}
+
+Plan only_symbol(const Symbol& symbol) {
+    Plan plan;
+    plan.intents.emplace_back();
+    plan.intents.back().symbol = symbol;
+    return plan;
+}
+
+}  // namespace
+
+std::vector<TurnRequest> StrategyTicker::due_turns(Timestamp now) {
+    std::vector<TurnRequest> turns;
+    for (StrategyRuntime::Batch& batch : parts_.runtime.take_due(now)) {
+        turns.push_back(tick_turn(std::move(batch)));
+    }
+    return turns;
+}
+
+TurnRequest StrategyTicker::tick_turn(StrategyRuntime::Batch batch) {
+    TurnRequest turn = internal_turn(batch.account.tenant_id, "strategy_tick");
+    turn.decide = [this, batch = std::move(batch)](Turn& t) { return run_tick(t, batch); };
+    turn.reply = log_failure;
+    return turn;
+}
+
+Result<TurnReply> StrategyTicker::run_tick(Turn& turn, const StrategyRuntime::Batch& batch) {
+    TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, batch.account.tenant_id));
+    if (mode.mode != batch.account.mode) {
+        return Answer{200, "{}"};  // Its tenant runs another mode now.
+    }
+    std::vector<Symbol> symbols;
+    for (const StrategyId& id : batch.ids) {
+        TRY_ASSIGN(const auto instance, load_instance(turn, scope_of(batch.account), id));
+        if (instance) {
+            symbols.push_back(instance->symbol);
+        }
+    }
+    TRY_ASSIGN(LoopService::Gathered facts, parts_.loop.gather_for(turn, batch.account, symbols));
+    Round round;
+    for (const StrategyId& id : batch.ids) {
+        TRY(tick_one(turn, facts, id, round));
+    }
+    TRY(note_quiet(turn, batch.account, round));
+    if (!round.acting.empty()) {
+        turn.after_commit([this, account = batch.account, ids = std::move(round.acting)] {
+            for (const StrategyId& id : ids) {
+                parts_.submit(act_turn(account, id));
+            }
+        });
+    }
+    return Answer{200, "{}"};
+}
+
+Result<void> StrategyTicker::tick_one(
+    Turn& turn, LoopService::Gathered& facts, const StrategyId& id, Round& round) {
+    TRY_ASSIGN(const std::optional<Sight> sight, look(turn, facts, id));
+    if (!sight) {
+        return {};
+    }
+    const auto stepped = step(*sight, facts);
+    if (!stepped) {
+        return fail_tick(turn, *sight->instance, stepped.error());
+    }
+    const bool wants = !stepped->plan.intents.empty() || !stepped->plan.cancels.empty();
+    if (wants && sight->may_trade) {
+        round.acting.push_back(id);
+        return {};
+    }
+    round.quiet.push_back(id);
+    const StrategyInstance& before = *sight->instance;
+    if (stepped->memory == before.memory && before.fail_count == 0) {
+        return {};
+    }
+    StrategyInstance next = before;
+    next.memory = stepped->memory;
+    next.fail_count = 0;
+    ++next.ticks;
+    next.last_tick_at = turn.now();
+    save_instance(turn, std::move(next));
+    return {};
+}
+
+Result<std::optional<StrategyTicker::Sight>> StrategyTicker::look(
+    Turn& turn, const LoopService::Gathered& facts, const StrategyId& id) {
+    TRY_ASSIGN(const auto stored, load_instance(turn, scope_of(facts.key), id));
+    const bool ticks = stored && !stored->paused && !stored->is_latched &&
+                       stored->mode != InstanceMode::off &&
+                       parts_.runtime.find(facts.key, id) != nullptr;
+    if (!ticks) {
+        return std::nullopt;
+    }
+    const StrategyInstance& instance = *stored;
+    TRY_ASSIGN(auto concern, load_concern_of(turn, instance.account, instance.symbol));
+    if (!concern || concern->switching) {
+        return std::nullopt;
+    }
+    TRY_ASSIGN(Sight sight, sight_of(facts, stored, std::move(concern)));
+    return sight;
+}
+
+Result<StrategyTicker::Sight> StrategyTicker::sight_of(
+    const LoopService::Gathered& facts,
+    std::shared_ptr<const StrategyInstance> of,
+    std::shared_ptr<const Concern> concern) const {
+    const StrategyInstance& instance = *of;
+    Sight sight;
+    sight.concern = std::move(concern);
+    sight.strategy = parts_.runtime.find(instance.account, instance.strategy_id);
+    if (!sight.strategy) {
+        sight.strategy = open_strategy(instance.strategy_type, instance.config).strategy;
+    }
+    sight.may_trade = instance.mode == InstanceMode::active && !instance.paused;
+    if (sight.strategy) {
+        sight.signals = parts_.feed.signals(instance.symbol, sight.strategy->timeframes());
+    }
+    sight.own_orders = own_orders_of(*facts.view.books, instance);
+    TRY_ASSIGN(sight.posture, parse_risk_posture(instance.policy.risk_posture));
+    sight.instance = std::move(of);
+    return sight;
+}
+
+Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathered& facts) const {
+    const StrategyInstance& instance = *sight.instance;
+    const RiskMode common = facts.state.risk_mode;
+    facts.state.risk_mode =
+        std::max({common, sight.concern->risk_mode, risk_mode_of(sight.concern->quality)});
+    Result<StrategyStep> stepped = [&]() -> Result<StrategyStep> {
+        try {
+            return sight.strategy->step({
+                .strategy_id = instance.strategy_id,
+                .symbol = instance.symbol,
+                .state = facts.state,
+                .market = facts.market,
+                .signals = sight.signals,
+                .own_orders = sight.own_orders,
+                .memory = instance.memory,
+                .posture = sight.posture,
+                .may_trade = sight.may_trade,
+            });
+        } catch (const std::exception& thrown) {
+            return fail(errors::internal, std::string("The strategy threw: ") + thrown.what());
+        }
+    }();
+    facts.state.risk_mode = common;
+    if (stepped && to_text(stepped->memory).size() > kStrategyMemoryBytesMax) {
+        return fail(errors::out_of_range, "The strategy wants to keep more than 16 KiB of state.");
+    }
+    return stepped;
+}
+
+Result<void> StrategyTicker::note_quiet(
+    Turn& turn, const VenueAccount& account, const Round& round) {
+    if (round.quiet.empty()) {
+        return {};
+    }
+    Json ids = Json::array();
+    for (const StrategyId& id : round.quiet) {
+        ids.push(id.text());
+    }
+    AuditDraft draft = turn.draft("PLAN_CREATED");
+    draft.tenant_id = account.tenant_id;
+    draft.step = AuditStep::plan;
+    draft.status = AuditStatus::skipped;
+    draft.reason = "nothing to change";
+    draft.detail = Json::object({{"account", encode(account)}, {"strategies", std::move(ids)}});
+    TRY(turn.audit(std::move(draft)));
+    return {};
+}
+
+TurnRequest StrategyTicker::act_turn(VenueAccount account, StrategyId id) {
+    TurnRequest turn = internal_turn(account.tenant_id, "strategy_act");
+    turn.decide = [this, account, id](Turn& t) { return run_act(t, account, id); };
+    turn.reply = [this, account, id](Result<Answer> answer) {
+        if (!answer) {
+            // The turn was dropped whole; what went wrong is recorded by one of its own.
+            parts_.submit(failure_turn(account, id, std::move(answer).error()));
+        }
+    };
+    return turn;
+}
+
+Result<TurnReply> StrategyTicker::run_act(
+    Turn& turn, const VenueAccount& account, const StrategyId& id) {
+    TRY_ASSIGN(const auto instance, load_instance(turn, scope_of(account), id));
+    TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, account.tenant_id));
+    if (!instance || mode.mode != account.mode) {
+        return Answer{200, "{}"};
+    }
+    StrategyInstance next = *instance;
+    ++next.ticks;
+    next.last_tick_at = turn.now();
+    next.fail_count = 0;
+    std::optional<Json> memory;
+    for (const PlanPart part : {PlanPart::cancels, PlanPart::sells, PlanPart::buys}) {
+        TRY_ASSIGN(const bool did, run_part(turn, {next, part, memory}));
+        if (did && part == PlanPart::cancels) {
+            break;  // What they free is planned with in the next tick.
+        }
+    }
+    next.memory = memory.value_or(next.memory);
+    save_instance(turn, std::move(next));
+    return Answer{200, "{}"};
+}
+
+Result<bool> StrategyTicker::run_part(Turn& turn, const Acting& acting) {
+    const StrategyInstance& instance = acting.instance;
+    TRY_ASSIGN(
+        LoopService::Gathered facts,
+        parts_.loop.gather(turn, instance.account, only_symbol(instance.symbol)));
+    TRY_ASSIGN(const std::optional<Sight> sight, look(turn, facts, instance.strategy_id));
+    if (!sight || !sight->may_trade) {
+        return false;
+    }
+    TRY_ASSIGN(const StrategyStep stepped, step(*sight, facts));
+    if (!acting.memory) {
+        acting.memory = stepped.memory;  // Of the step that saw the tick's own facts.
+    }
+    const Plan plan = part_of(stepped.plan, acting.part);
+    if (plan.intents.empty() && plan.cancels.empty()) {
+        return false;
+    }
+    TRY(parts_.loop.keep_inputs(turn, facts));
+    TRY_ASSIGN(
+        Decision decision,
+        parts_.loop.begin_decision(
+            turn,
+            {.decision_id = decision_id_of(instance, acting.part),
+             .tick_id = tick_id_of(instance),
+             .account = instance.account,
+             .planner = "builtin:" + instance.strategy_type,
+             .from_outside = false},
+            nullptr));
+    decision.plan = plan;
+    decision.planner_input = encode(PlannerInput{
+        .strategy_type = instance.strategy_type,
+        .config = instance.config,
+        .strategy_id = instance.strategy_id,
+        .symbol = instance.symbol,
+        .signals = sight->signals,
+        .own_orders = sight->own_orders,
+        .memory = sight->instance->memory,
+        .posture = sight->posture,
+        .part = acting.part,
+    });
+    TRY(drive(turn, decision, facts));
+    save_decision(turn, std::move(decision));
+    return true;
+}
+
+Result<void> StrategyTicker::drive(
+    Turn& turn, Decision& decision, const LoopService::Gathered& facts) {
+    for (int round = 0; round <= kAdjustRoundsMax; ++round) {
+        TRY_ASSIGN(const GateReport report, parts_.loop.validate_step(turn, decision, facts));
+        if (!report.pass) {
+            return {};
+        }
+        TRY_ASSIGN(
+            const LoopService::Rehearsal rehearsal,
+            parts_.loop.dry_run_step(turn, decision, facts));
+        if (rehearsal.pass) {
+            const auto executed = parts_.loop.execute_step(turn, decision, facts);
+            // A no on the latest state is on the record already; anything else drops the turn, or
+            // half of an execution would stay.
+            const bool refused = !executed && decision.stage == DecisionStage::rejected;
+            return refused ? Result<void>() : executed;
+        }
+        if (!rehearsal.adjusted) {
+            return parts_.loop.record_step(turn, decision, AuditStatus::skipped);
+        }
+        decision.plan = *rehearsal.adjusted;
+        ++decision.attempt;
+    }
+    return {};
+}
+
+TurnRequest StrategyTicker::failure_turn(VenueAccount account, StrategyId id, Error error) {
+    TurnRequest turn = internal_turn(account.tenant_id, "strategy_failed");
+    turn.decide = [this,
+                   account = std::move(account),
+                   id = std::move(id),
+                   error = std::move(error)](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(const auto instance, load_instance(t, scope_of(account), id));
+        if (instance) {
+            TRY(fail_tick(t, *instance, error));
+        }
+        return Answer{200, "{}"};
+    };
+    turn.reply = log_failure;
+    return turn;
+}
+
+Result<void> StrategyTicker::fail_tick(Turn& turn, StrategyInstance instance, const Error& error) {
+    ++instance.ticks;
+    ++instance.fail_count;
+    instance.last_tick_at = turn.now();
+    instance.last_error = std::string(error.code()) + ": " + error.message;
+    const bool latched = !instance.is_latched && instance.fail_count >= kErrorsInRowMax;
+    instance.is_latched = instance.is_latched || latched;
+    AuditDraft draft = turn.draft("ERROR_EVENT");
+    draft.tenant_id = instance.account.tenant_id;
+    draft.tick_id = tick_id_of(instance);
+    draft.step = AuditStep::plan;
+    draft.status = AuditStatus::failed;
+    draft.severity = latched ? AuditSeverity::critical : AuditSeverity::info;
+    draft.reason = error.message;
+    draft.detail = Json::object({
+        {"code", error.code()},
+        {"strategy_id", instance.strategy_id.text()},
+        {"failed_in_a_row", instance.fail_count},
+        {"latched", latched},
+    });
+    TRY(turn.audit(std::move(draft)));
+    if (latched && instance.mode == InstanceMode::active) {
+        TRY(parts_.loop.cancel_orders(
+            turn,
+            {.account = instance.account,
+             .decision_id = "sys_strategy",
+             .which = [id = instance.strategy_id](const OrderRecord& order) {
+                 return order.strategy_id == id;
+             }}));
+    }
+    if (latched) {
+        turn.after_commit(
+            [this, instance, now = turn.now()] { parts_.runtime.reconcile(instance, now); });
+    }
+    save_instance(turn, std::move(instance));
+    return {};
+}
+
+}  // namespace interlock

@@ -1,0 +1,84 @@
+// Ticks the strategies that run (SEMANTICS S1). A tick looks at every due instance of an account on
+// the same facts; those with nothing to change share one record, PLAN skipped. One that wants
+// something gets a turn of its own, in which its plan goes PLAN → VALIDATE → DRY-RUN → EXECUTE like
+// an outside planner's (I3).
+//
+// A tick that fails touches only its own instance; three in a row latch it: no more ticks, its
+// orders are cancelled and people are alerted, until it is resumed or reloaded.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/loop/loop_service.h"
+#include "services/strategy/strategy_runtime.h"
+#include "services/strategy/strategy_store.h"
+
+namespace interlock {
+
+class StrategyTicker {
+public:
+    static constexpr std::int64_t kErrorsInRowMax = 3;
+    static constexpr int kAdjustRoundsMax = 3;
+
+    struct Parts {
+        LoopService& loop;
+        StrategyRuntime& runtime;
+        const MarketFeed& feed;
+        SubmitTurn submit;
+    };
+    explicit StrategyTicker(Parts parts) : parts_(std::move(parts)) {}
+
+    // The turns of everything that is due; the watch submits them, the simulator runs them.
+    std::vector<TurnRequest> due_turns(Timestamp now);
+    TurnRequest tick_turn(StrategyRuntime::Batch batch);
+    // One instance acts on its plan.
+    TurnRequest act_turn(VenueAccount account, StrategyId id);
+
+    // Everything a step of an instance sees, kept alive.
+    struct Sight {
+        std::shared_ptr<const StrategyInstance> instance;
+        std::shared_ptr<const Concern> concern;
+        std::shared_ptr<const Strategy> strategy;
+        MarketSignals signals;
+        std::vector<OwnOrder> own_orders;
+        RiskPosture posture = RiskPosture::balanced;
+        bool may_trade = false;
+    };
+    // Nothing: the instance does not tick now (paused, off, latched, frozen by a switch).
+    Result<std::optional<Sight>> look(
+        Turn& turn, const LoopService::Gathered& facts, const StrategyId& id);
+    // The same without asking whether it ticks: what a report looks at.
+    Result<Sight> sight_of(
+        const LoopService::Gathered& facts,
+        std::shared_ptr<const StrategyInstance> of,
+        std::shared_ptr<const Concern> concern) const;
+    // Steps the strategy on its own effective risk mode; never throws.
+    Result<StrategyStep> step(const Sight& sight, LoopService::Gathered& facts) const;
+
+private:
+    struct Round {
+        std::vector<StrategyId> quiet;
+        std::vector<StrategyId> acting;
+    };
+    Result<void> tick_one(
+        Turn& turn, LoopService::Gathered& facts, const StrategyId& id, Round& round);
+    Result<TurnReply> run_tick(Turn& turn, const StrategyRuntime::Batch& batch);
+    Result<TurnReply> run_act(Turn& turn, const VenueAccount& account, const StrategyId& id);
+    struct Acting {
+        const StrategyInstance& instance;
+        PlanPart part;
+        std::optional<Json>& memory;  // What the tick's first step leaves behind.
+    };
+    Result<bool> run_part(Turn& turn, const Acting& acting);
+    Result<void> drive(Turn& turn, Decision& decision, const LoopService::Gathered& facts);
+    Result<void> note_quiet(Turn& turn, const VenueAccount& account, const Round& round);
+    Result<void> fail_tick(Turn& turn, StrategyInstance instance, const Error& error);
+    TurnRequest failure_turn(VenueAccount account, StrategyId id, Error error);
+
+    Parts parts_;
+};
+
+}  // namespace interlock

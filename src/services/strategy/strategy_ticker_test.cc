@@ -1,0 +1,231 @@
+// Strategies tick through the same steps and leave the same trail as an outside planner (seed 002
+// §1; SEMANTICS S1).
+#include "services/strategy/strategy_ticker.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "base/errors.h"
+#include "testing/strategy_world.h"
+
+namespace interlock {
+namespace {
+
+struct StrategyTickerTest : ::testing::Test {
+    void start(const std::string& type, const Json& config) {
+        id = world.create(type, config);
+        ASSERT_EQ(word(world.decide(StrategyWorld::switch_to("d0", id)), "status"), "applied");
+    }
+    // Decisions of the strategy, by their ids, in order.
+    std::vector<std::string> decisions() {
+        std::vector<std::string> found;
+        const auto records = *world.plane->ledger.read(world.tenant, 0, 10'000);
+        for (const AuditRecord& record : records) {
+            const std::string& name = record.draft.decision_id.text();
+            const bool is_new = found.empty() || found.back() != name;
+            if (name.starts_with("auto." + id) && is_new) {
+                found.push_back(name);
+            }
+        }
+        return found;
+    }
+
+    StrategyWorld world;
+    std::string id;
+};
+
+TEST_F(StrategyTickerTest, TradesThroughTheSameStepsAsAnOutsidePlanner) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.pass(Duration::of_seconds(3));
+    ASSERT_FALSE(decisions().empty());
+    std::vector<std::string> trail = world.events(decisions().front());
+    trail.erase(std::unique(trail.begin(), trail.end()), trail.end());
+    EXPECT_EQ(
+        trail,
+        (std::vector<std::string>{
+            "PLAN_CREATED",
+            "VALIDATION_RESULT",
+            "DRY_RUN_RESULT",
+            "EXECUTION_ATTEMPT",
+            "ORDER_ACKED",
+            "EXECUTION_ATTEMPT",
+            "VERIFICATION_RESULT",
+            "DECISION_RECORDED"}));
+}
+
+TEST_F(StrategyTickerTest, QuietInstancesShareOneSkippedRecord) {
+    start("idle", Json::object({{"tick_seconds", 1}}));
+    world.create("idle", Json::object({{"tick_seconds", 1}}), InstanceMode::observe);
+    const auto before = world.count("PLAN_CREATED");
+    world.pass(Duration::of_seconds(1));
+    EXPECT_EQ(world.count("PLAN_CREATED"), before + 1);
+    EXPECT_EQ(world.orders_sent(), 0);
+}
+
+TEST_F(StrategyTickerTest, AnObserverShowsItsPlanAndSendsNothing) {
+    const std::string watching =
+        world.create("grid_trader", StrategyWorld::grid_config(), InstanceMode::observe);
+    world.pass(Duration::of_seconds(10));
+    EXPECT_EQ(world.orders_sent(), 0);
+    const Json report = *world.get(watching).find("report");
+    EXPECT_EQ(word(*report.find("state"), "status"), "observing");
+    EXPECT_FALSE(word(*report.find("state"), "current_intent").empty());
+}
+
+TEST_F(StrategyTickerTest, AGridThatStandsIsLeftAlone) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.pass(Duration::of_seconds(5));
+    const auto sent = world.orders_sent();
+    EXPECT_GT(sent, 0);
+    world.pass(Duration::of_seconds(20));
+    EXPECT_EQ(world.orders_sent(), sent);
+}
+
+TEST_F(StrategyTickerTest, GoesOnAfterARestart) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.pass(Duration::of_seconds(5));
+    const std::size_t orders = world.open_orders();
+    world.rebuild();
+    EXPECT_EQ(world.plane->running.size(), 1u);
+    world.pass(Duration::of_seconds(40));
+    EXPECT_EQ(world.open_orders(), orders);
+}
+
+TEST_F(StrategyTickerTest, TheKillSwitchStopsItsTicksToo) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.plane->kill.activate_by_rule(world.tenant, "test", "stop");
+    world.pass(Duration::of_seconds(6));
+    EXPECT_EQ(world.orders_sent(), 0);
+}
+
+// §6.2.1: who leaves a mode has stopped trading in it.
+TEST_F(StrategyTickerTest, StandsStillWhenItsTenantRunsAnotherMode) {
+    start("grid_trader", StrategyWorld::grid_config());
+    TurnRequest turn;
+    turn.tenant_id = world.tenant;
+    turn.principal = PlaneWorld::agent();
+    turn.function = "test";
+    turn.decide = [&](Turn& t) -> Result<TurnReply> {
+        t.save_as<LoopMode>(
+            loop_mode_key(world.tenant),
+            std::make_shared<const LoopMode>(LoopMode{.mode = TradeMode::shadow}));
+        return Answer{200, "{}"};
+    };
+    turn.reply = [](Result<Answer>) {};
+    world.submit(std::move(turn));
+    world.pass(Duration::of_seconds(6));
+    EXPECT_EQ(world.orders_sent(), 0);
+}
+
+// I9: what was planned comes out of the recorded facts again, byte for byte.
+TEST_F(StrategyTickerTest, APlanIsMadeAgainFromItsRecordedFacts) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.pass(Duration::of_seconds(3));
+    const Json record = world.decision(decisions().front());
+    const auto fetch = [&](const char* key) {
+        const std::string ref = record.find("inputs")->find(key)->as_string();
+        const auto bytes = world.memory.read_artifact(world.tenant, ref.substr(7)).value();
+        return parse_json(bytes.value()).value();
+    };
+    const StateFacts state = decode_state_facts(fetch("state_hash")).value();
+    const MarketSet market = decode_market_set(fetch("market_hash")).value();
+    const Plan again = replan(*record.find("planner_input"), state, market).value();
+    EXPECT_FALSE(again.intents.empty());
+    EXPECT_EQ(to_text(encode(again)), to_text(*record.find("plan")));
+}
+
+class Failing final : public Strategy {
+public:
+    explicit Failing(bool throws) : throws_(throws) {}
+    Duration tick_every() const override { return kTickEveryMin; }
+    Result<StrategyStep> step(const StrategyInput&) const override {
+        if (throws_) {
+            throw std::runtime_error("a mistake in a strategy");
+        }
+        return fail(errors::internal, "a fact is missing");
+    }
+
+private:
+    bool throws_;
+};
+
+// A world whose grid fails at every tick, ticked by hand.
+struct FailingStrategyTest : StrategyTickerTest, ::testing::WithParamInterface<bool> {
+    FailingStrategyTest()
+        : broken([](const std::string& type, const Json& config) {
+              OpenedStrategy opened = open_strategy(type, config);
+              if (type == "grid_trader") {
+                  opened.strategy = std::make_shared<Failing>(GetParam());
+              }
+              return opened;
+          }),
+          ticker({*world.plane->loop, broken, *world.paper, [this](TurnRequest turn) {
+                      world.submit(std::move(turn));
+                  }}) {}
+
+    void take_over(const std::string& instance_id) {
+        TurnRequest turn;
+        turn.tenant_id = world.tenant;
+        turn.principal = PlaneWorld::agent();
+        turn.function = "test";
+        turn.decide = [this, instance_id](Turn& t) -> Result<TurnReply> {
+            TRY_ASSIGN(
+                const auto instance,
+                load_instance(
+                    t, {world.tenant, TradeMode::paper}, StrategyId::trusted(instance_id)));
+            broken.reconcile(*instance, t.now());
+            return Answer{200, "{}"};
+        };
+        turn.reply = [](Result<Answer>) {};
+        world.submit(std::move(turn));
+    }
+    void tick() {
+        world.clock.advance(Duration::of_seconds(1));
+        for (TurnRequest& turn : ticker.due_turns(world.clock.now())) {
+            world.submit(std::move(turn));
+        }
+        world.run_effects();
+    }
+
+    StrategyRuntime broken;
+    StrategyTicker ticker;
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, FailingStrategyTest, ::testing::Bool());
+
+TEST_P(FailingStrategyTest, ThreeFailedTicksLatchOneInstanceAndLeaveOthersAlone) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.pass(Duration::of_seconds(5));
+    ASSERT_GT(world.open_orders(), 0u);
+    const std::string other =
+        world.create("idle", Json::object({{"tick_seconds", 1}}), InstanceMode::observe);
+    take_over(id);
+    take_over(other);
+    tick();
+    tick();
+    EXPECT_EQ(word(world.get(id), "status"), "running");
+    EXPECT_GT(world.open_orders(), 0u);
+    tick();
+    EXPECT_EQ(word(world.get(id), "status"), "error");
+    EXPECT_EQ(world.open_orders(), 0u) << "a latched strategy leaves nothing at the venue";
+    EXPECT_EQ(world.count("ERROR_EVENT"), 3);
+    EXPECT_EQ(word(world.get(other), "status"), "observing");
+    tick();
+    EXPECT_EQ(world.count("ERROR_EVENT"), 3) << "no more ticks";
+    EXPECT_EQ(broken.size(), 1u);
+}
+
+TEST_P(FailingStrategyTest, ResumingLiftsTheLatch) {
+    start("grid_trader", StrategyWorld::grid_config());
+    take_over(id);
+    tick();
+    tick();
+    tick();
+    ASSERT_EQ(word(world.get(id), "status"), "error");
+    EXPECT_EQ(word(world.decide(StrategyWorld::payload("d1", "resume")), "status"), "applied");
+    EXPECT_EQ(word(world.get(id), "status"), "running");
+}
+
+}  // namespace
+}  // namespace interlock
