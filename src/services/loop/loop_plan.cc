@@ -48,6 +48,18 @@ std::string answer_text(std::string_view part, const Json& value, std::string_vi
 Json planned_detail(const Decision& decision) {
     Json detail = Json::object(
         {{"attempt", decision.attempt},
+// As py_validate_plan takes it: there an intent without an expected edge says so with a null, which
+// the stored form of a plan leaves out.
+Json plan_request_json(const Plan& plan) {
+    Json json = encode(plan);
+    for (Json& intent : json.find("intents")->items()) {
+        if (intent.find("expected_edge_bps") == nullptr) {
+            intent.set("expected_edge_bps", Json());
+        }
+    }
+    return json;
+}
+
          {"from_outside", decision.from_outside},
          {"intents", decision.plan.intents.size()},
          {"cancels", decision.plan.cancels.size()}});
@@ -337,7 +349,7 @@ Result<TurnReply> LoopService::run_dry_run(Turn& turn, const DryRunPlanRequest& 
     Json dry_run = decision.dry_run;
     if (!rehearsal.pass) {
         if (rehearsal.adjusted) {
-            dry_run.set("adjusted_plan", encode(*rehearsal.adjusted));
+            dry_run.set("adjusted_plan", plan_request_json(*rehearsal.adjusted));
         } else {
             TRY(record_step(turn, decision, AuditStatus::skipped));
         }
