@@ -13,6 +13,9 @@
 namespace interlock {
 namespace {
 
+// Plans under one decision. Each leaves records, and a receipt holds all records of a decision.
+constexpr std::int64_t kAttemptsMax = 100;
+
 Json reasons_json(const std::vector<std::string>& reasons) {
     Json list = Json::array();
     for (const std::string& reason : reasons) {
@@ -98,6 +101,12 @@ Result<Decision> LoopService::begin_decision(
     Turn& turn, const NewDecision& wanted, const std::shared_ptr<const Decision>& before) {
     if (before && !is_open(before->stage)) {
         return fail(errors::decision_closed, "This decision was executed already.");
+    }
+    if (before && before->attempt >= kAttemptsMax) {
+        return fail(
+            errors::decision_closed,
+            "This decision was planned " + std::to_string(kAttemptsMax) +
+                " times already; begin another.");
     }
     if (before && before->account != wanted.account) {
         return fail(errors::decision_mismatch, "This decision began on another account or mode.");
