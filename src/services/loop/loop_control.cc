@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "contracts/error_json.h"
 #include "core/kill/kill_step.h"
+#include "services/loop/transfer_day.h"
 
 namespace interlock {
 namespace {
@@ -423,7 +424,10 @@ Result<TurnReply> LoopControl::run(Turn& turn, const TransferTreasuryRequest& re
         {"to", to_word(wanted.to)},
         {"amount", to_text(wanted.amount)},
     });
-    if (wanted.amount >= parts_.config.transfer_threshold) {
+    const VenueAccount key = opened.account.key;
+    TRY_ASSIGN(const Decimal before, transferred_today(turn, key));
+    TRY_ASSIGN(const Decimal with_this, add(before, wanted.amount));
+    if (with_this >= parts_.config.transfer_threshold) {
         Json payload = answer;
         payload.set("account", encode(opened.account.key));
         return ask(
@@ -444,6 +448,7 @@ Result<TurnReply> LoopControl::run(Turn& turn, const TransferTreasuryRequest& re
              .account = &opened.account,
              .reason = request.call.reason,
              .detail = answer}));
+    TRY(note_transfer(turn, key, wanted.amount));
     parts_.loop.put_account(turn, std::move(opened.account));
     return done(std::move(answer), ref);
 }

@@ -7,6 +7,7 @@
 #include "base/field_reader.h"
 #include "core/account/facts.h"
 #include "services/loop/loop_control.h"
+#include "services/loop/transfer_day.h"
 
 namespace interlock {
 namespace {
@@ -221,6 +222,7 @@ Result<void> LoopControl::execute_transfer(Turn& turn, const Approval& approval)
              {"to", to_word(wanted.to)},
              {"amount", to_text(wanted.amount)},
          })}));
+    TRY(note_transfer(turn, opened.account.key, wanted.amount));
     parts_.loop.put_account(turn, std::move(opened.account));
     return {};
 }
