@@ -118,7 +118,7 @@ Result<void> plan_sell(FillPlan& plan, const FillTarget& target, const FillInput
 }
 
 // The day's figures and the reserve's share of a gain.
-Result<FillApplied> plan_result(FillPlan& plan, const Account& account, const VenueFill& fill) {
+Result<FillApplied> plan_result(FillPlan& plan, const Account& account) {
     FillApplied applied{.applied = true};
     applied.notional = plan.notional;
     applied.fee_unconverted = plan.fee_unconverted;
@@ -128,7 +128,9 @@ Result<FillApplied> plan_result(FillPlan& plan, const Account& account, const Ve
         applied.accrual,
         reserve_accrual(applied.realized_gross, account.limits.reserve_accrual_rate));
     TRY_ASSIGN(plan.money.treasury, accrue_reserve(plan.money.treasury, applied.accrual));
-    DayBucket& day = day_of(plan.money, fill.at);
+    // The day the account is at, whatever the venue's clock says: one that lags would book a loss
+    // to a day whose limit nobody checks any more. The venue's time stays in the trade's record.
+    DayBucket& day = plan.money.days.back();
     if (applied.realized_gross.is_negative()) {
         TRY_ASSIGN(day.losses, subtract(day.losses, applied.realized_gross));
     } else {
@@ -175,7 +177,7 @@ Result<FillApplied> apply_fill(FillTarget target, const FillInput& input) {
     plan.money = target.account.money;
     TRY_ASSIGN(plan.notional, multiply_half_even(fill.qty, fill.price));
     TRY(fill.side == Side::buy ? plan_buy(plan, target, input) : plan_sell(plan, target, input));
-    TRY_ASSIGN(FillApplied applied, plan_result(plan, target.account, fill));
+    TRY_ASSIGN(FillApplied applied, plan_result(plan, target.account));
     TRY_ASSIGN(const Decimal realized, (plan.realized + target.book.realized).result());
     TRY_ASSIGN(FillNoted noted, note_fill(target.order, fill));
     SymbolBook* fee_book = plan.fee_taken.is_positive() ? input.fee_book : nullptr;

@@ -120,6 +120,10 @@ private:
             note_failed(fill, "the account has no book of this market");
             return;
         }
+        if (const auto rolled = roll_to(out_.account, in_.now); !rolled) {
+            note_failed(fill, rolled.error().message);
+            return;
+        }
         const FillInput input = priced_fill(fill, out_.account, out_.books, in_.market);
         auto applied = apply_fill({.account = out_.account, .book = *book, .order = order}, input);
         if (!applied) {

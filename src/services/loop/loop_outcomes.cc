@@ -107,6 +107,7 @@ Result<void> LoopService::book_fills(
         if (book == nullptr || has_trade(order, fill.trade_id)) {
             continue;
         }
+        TRY(roll_to(next.account, turn.now()));  // It counts for the day of our own clock.
         TRY_ASSIGN(
             const FillApplied applied,
             apply_fill(
