@@ -264,18 +264,33 @@ private:
         return {};
     }
 
+    // Base and quote. Of a market we know nothing of, by its name: our cash may stand in an order
+    // there all the same.
+    std::optional<std::pair<Asset, Asset>> assets_of(const Symbol& symbol) const {
+        if (const MarketFacts* market = in_.market.find(symbol)) {
+            return std::pair(market->rules.base, market->rules.quote);
+        }
+        const Asset& quote = out_.account.quote;
+        const std::string_view text = symbol.text();
+        if (quote.text().empty() || !text.ends_with(quote.text())) {
+            return std::nullopt;
+        }
+        const auto base = Asset::parse(text.substr(0, text.size() - quote.text().size()));
+        return base ? std::optional(std::pair(*base, quote)) : std::nullopt;
+    }
+
     void reserve_foreign() {
         std::map<Asset, Exact> locked;
         for (const VenueOrder& order : out_.foreign_orders) {
-            const MarketFacts* market = in_.market.find(order.symbol);
-            if (market == nullptr) {
-                continue;  // Nothing of ours is traded there.
+            const auto assets = assets_of(order.symbol);
+            if (!assets) {
+                continue;  // Neither side is ours to trade with.
             }
             const Exact left = Exact(order.qty) - order.filled_qty;
             if (order.side == Side::sell) {
-                locked[market->rules.base] += left;
+                locked[assets->first] += left;
             } else {
-                locked[market->rules.quote] += left.times_up(order.limit_price.value_or(Decimal()));
+                locked[assets->second] += left.times_up(order.limit_price.value_or(Decimal()));
             }
         }
         std::map<Asset, Decimal> amounts;

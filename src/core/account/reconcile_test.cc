@@ -247,6 +247,23 @@ TEST(Reconcile, AForeignOrderIsReportedAndItsBalanceReserved) {
     EXPECT_EQ(result.account.foreign_locked.at(kUsdt), dec("100"));
 }
 
+TEST(Reconcile, AForeignBuyInAMarketWithoutABookReservesItsCash) {
+    Desk desk;
+    VenueOrder foreign =
+        shown(an_order({.id = "web_1", .qty = "2", .price = "50"}), OrderState::resting);
+    foreign.symbol = *Symbol::parse("NEWUSDT");
+    desk.report.open_orders = {foreign};
+    EXPECT_EQ(desk.run().account.foreign_locked.at(kUsdt), dec("100"));
+}
+
+TEST(Reconcile, ATradeReportedADayLateCountsForToday) {
+    Desk desk;
+    const OrderRecord order = desk.reserve({});
+    desk.now = desk.now + Duration::of_days(1);
+    desk.report.fills = {a_trade(order)};
+    EXPECT_EQ(desk.run().account.money.days.back().fills, 1);
+}
+
 TEST(Reconcile, AForeignOrderThatIsGoneReservesNothing) {
     Desk desk;
     desk.account.foreign_locked[kUsdt] = dec("100");

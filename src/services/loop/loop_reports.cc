@@ -88,6 +88,17 @@ bool is_final(const std::vector<OrderRecord>& orders) {
     });
 }
 
+// Another's order may lock our cash in a market where we have no book.
+std::vector<Symbol> symbols_of(const AccountView& view, const VenueReport& report) {
+    std::vector<Symbol> symbols = priced_symbols(view);
+    for (const VenueOrder& order : report.open_orders) {
+        symbols.push_back(order.symbol);
+    }
+    std::sort(symbols.begin(), symbols.end());
+    symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+    return symbols;
+}
+
 }  // namespace
 
 Json encode_report_answer(const VenueReport& report, const std::vector<OrderAnswer>& answers) {
@@ -220,7 +231,7 @@ Result<Reconciliation> LoopService::apply_report(
         }
     }
     TRY_ASSIGN(input.settled, records_of(turn, account, {named.begin(), named.end()}));
-    input.market = parts_.feed.facts(priced_symbols(view));
+    input.market = parts_.feed.facts(symbols_of(view, report));
     input.report = std::move(report);
     input.answers = answers;
     TRY_ASSIGN(Reconciliation result, reconcile(std::move(input)));
