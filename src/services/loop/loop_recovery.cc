@@ -20,6 +20,17 @@ Json reasons_json(const std::vector<std::string>& reasons) {
     return list;
 }
 
+TimerItem kill_check(const VenueAccount& account, const std::string& reason, Timestamp now) {
+    constexpr Duration kPause = Duration::of_seconds(1);
+    return {
+        .timer_id = TimerId::trusted("kill_check." + timer_of(account).text()),
+        .tenant_id = account.tenant_id,
+        .kind = "loop_kill_check",
+        .json = to_text(Json::object({{"account", encode(account)}, {"reason", reason}})),
+        .due_at = now + kPause,
+    };
+}
+
 bool is_startup(const std::vector<std::string>& reasons) {
     return reasons.size() == 1 && reasons.front() == "startup";
 }
@@ -106,6 +117,9 @@ Result<void> LoopService::recover(Turn& turn, const VenueAccount& account, Recov
         turn.after_commit([this, tenant_id = account.tenant_id, reason = step.kill_reason] {
             parts_.kill.activate_by_rule(tenant_id, "safe_recovery", reason);
         });
+        // Committed with the escalation: should we go down before the kill is on the record, this
+        // is what still knows of it.
+        turn.set_timer(kill_check(account, step.kill_reason, turn.now()));
     }
     return {};
 }

@@ -8,6 +8,7 @@
 #include "base/canonical_json.h"
 #include "base/check.h"
 #include "base/errors.h"
+#include "base/field_reader.h"
 #include "base/log.h"
 #include "contracts/error_json.h"
 #include "contracts/loop/facts_text.h"
@@ -89,6 +90,25 @@ LoopService::LoopService(Parts parts)
     });
     runner.on_timer("loop_recovery", [this](Turn& turn, const TimerItem& timer) {
         return on_recovery_timer(turn, timer);
+    });
+    // Set with an escalation that kills (loop_recovery.cc); asks until the kill is on the record.
+    runner.on_timer("loop_kill_check", [this](Turn& turn, const TimerItem& timer) -> Result<void> {
+        TRY_ASSIGN(
+            const auto kill,
+            turn.load_as<KillState>("kill/" + timer.tenant_id.text(), decode_kill_state));
+        if (kill && kill->active) {
+            return {};
+        }
+        TRY_ASSIGN(const Json json, parse_json(timer.json));
+        FieldReader in(json);
+        std::string reason = in.required<std::string>("reason");
+        turn.after_commit([this, tenant_id = timer.tenant_id, reason = std::move(reason)] {
+            parts_.kill.activate_by_rule(tenant_id, "safe_recovery", reason);
+        });
+        TimerItem again = timer;
+        again.due_at = turn.now() + Duration::of_seconds(1);
+        turn.set_timer(std::move(again));
+        return {};
     });
 }
 
