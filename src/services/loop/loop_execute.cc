@@ -4,6 +4,7 @@
 #include "base/errors.h"
 #include "contracts/error_json.h"
 #include "core/loop/order_terms.h"
+#include "core/order/order_identity.h"
 #include "services/loop/loop_service.h"
 
 namespace interlock {
@@ -129,18 +130,29 @@ Result<std::vector<OrderRecord>> LoopService::reserve_orders(
              .tick_id = decision.tick_id,
              .at = turn.now()},
             intent);
-        TRY_ASSIGN(const auto taken, load_order(turn, decision.account, order.id()));
-        if (taken) {
-            return fail(
-                errors::order_client_id_taken,
-                "An order " + order.id().text() + " exists already.");
-        }
         const MarketFacts* market = facts.market.find(intent.symbol);
         if (market == nullptr) {
             return fail(errors::unknown_symbol, "There is no market for a planned symbol.");
         }
         TRY_ASSIGN(order.reserve_price, reserve_price(intent, market, reserved.account.limits));
         order = step_order(std::move(order), OrderSent{}, turn.now()).order;
+namespace {
+
+// Says that an order of the plan exists already. A failure is the store's, no verdict on the plan.
+Result<std::optional<Error>> why_taken(Turn& turn, const Decision& decision) {
+    for (const Intent& intent : decision.plan.intents) {
+        const OrderClientId id = derive_order_client_id(decision.decision_id, intent);
+        TRY_ASSIGN(const auto taken, load_order(turn, decision.account, id));
+        if (taken) {
+            return fail(errors::order_client_id_taken, "An order " + id.text() + " exists already.")
+                .error();
+        }
+    }
+    return std::optional<Error>();
+}
+
+}  // namespace
+
         TRY(reserve_order(reserved.account, book_of(reserved.books, market->rules), order));
         orders.push_back(std::move(order));
     }
@@ -221,6 +233,10 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
         turn,
         decision,
         {.event = "EXECUTION_ATTEMPT",
+    TRY_ASSIGN(const std::optional<Error> taken, why_taken(turn, decision));
+    if (taken) {
+        return reject_execution(turn, decision, facts, *taken);
+    }
          .step = AuditStep::execute,
          .status = AuditStatus::started,
          .reason = "orders written ahead of the send",
