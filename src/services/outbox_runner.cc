@@ -1,6 +1,9 @@
 #include "services/outbox_runner.h"
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/log.h"
@@ -84,6 +87,17 @@ EffectOutcome OutboxRunner::settle(const OutboxItem& effect) {
         .error_message = "The effect never arrived at the sink and no longer can."};
 }
 
+namespace {
+
+// Waiting effects sent between two questions about unsettled ones; the rest after the next.
+constexpr std::size_t kSentBetweenMax = 16;
+
+bool is_cancel(const OutboxItem& effect) {
+    return effect.kind == kCancelKind || effect.kind == kCancelAllKind;
+}
+
+}  // namespace
+
 OutboxThreads::OutboxThreads(
     OutboxRunner& runner, Clock& clock, std::function<void(EffectOutcome)> report)
     : runner_(runner),
@@ -161,17 +175,27 @@ bool OutboxThreads::run_round(std::chrono::milliseconds wait) {
 }
 
 void OutboxThreads::settle_open_ones() {
-    std::vector<OutboxItem> still_open;
-    for (OutboxItem& effect : unsettled_) {
+    // A venue that answers slowly may take long over each: cancels come first, and between two
+    // questions what is waiting is sent. Meanwhile no second pass begins.
+    next_settle_ = {std::numeric_limits<std::int64_t>::max()};
+    std::vector<OutboxItem> open = std::exchange(unsettled_, {});
+    std::stable_partition(open.begin(), open.end(), is_cancel);
+    for (OutboxItem& effect : open) {
+        if (queue_.is_closed()) {
+            unsettled_.push_back(std::move(effect));
+            continue;
+        }
         EffectOutcome outcome = effect.delivery == Delivery::repeatable ? runner_.run_one(effect)
                                                                         : runner_.settle(effect);
         if (outcome.fate == EffectFate::unknown) {
-            still_open.push_back(std::move(effect));
+            unsettled_.push_back(std::move(effect));
         } else {
             report_(std::move(outcome));
         }
+        for (std::size_t sent = 0; sent < kSentBetweenMax && queue_.size() > 0; ++sent) {
+            run_round(std::chrono::milliseconds(0));
+        }
     }
-    unsettled_ = std::move(still_open);
     next_settle_ = {clock_.monotonic().microseconds + kSettleEvery.microseconds};
 }
 
