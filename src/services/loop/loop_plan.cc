@@ -48,9 +48,6 @@ std::string answer_text(std::string_view part, const Json& value, std::string_vi
     return text;
 }
 
-Json planned_detail(const Decision& decision) {
-    Json detail = Json::object(
-        {{"attempt", decision.attempt},
 // As py_validate_plan takes it: there an intent without an expected edge says so with a null, which
 // the stored form of a plan leaves out.
 Json plan_request_json(const Plan& plan) {
@@ -63,6 +60,9 @@ Json plan_request_json(const Plan& plan) {
     return json;
 }
 
+Json planned_detail(const Decision& decision) {
+    Json detail = Json::object(
+        {{"attempt", decision.attempt},
          {"from_outside", decision.from_outside},
          {"intents", decision.plan.intents.size()},
          {"cancels", decision.plan.cancels.size()}});
