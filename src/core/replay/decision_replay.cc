@@ -137,6 +137,9 @@ Result<void> DecisionReplay::run(const AuditRecord& record, ReplayInputs& inputs
         event == "ORDER_NEVER_ARRIVED") {
         take_outcome(record.draft.detail);
     }
+    if (event == "ORDER_CANCELED") {
+        take_cancel(record.draft.detail);
+    }
     // Only the executor's own say what was found; a planner may ask as often as it likes.
     if (event == "VERIFICATION_RESULT" && record.draft.detail.find("overall") != nullptr &&
         verification_hashes_.size() < kVerificationsMax) {
@@ -367,6 +370,11 @@ Result<void> DecisionReplay::run_execution(const AuditRecord& record, ReplayInpu
     TRY(compare_orders(orders, plan));
     told_orders_ = orders->items();
     if (is_attempt) {
+        const Json* cancels = record.draft.detail.find("cancels");
+        told_cancels_.reset();
+        if (cancels != nullptr && cancels->is_array()) {
+            told_cancels_ = cancels->items();
+        }
         executed_at_ = record.draft.timestamp;
     }
     order_ids_.clear();
@@ -382,6 +390,18 @@ void DecisionReplay::take_outcome(const Json& row) {
     for (Json& told : told_orders_) {
         if (text_in(told, "order_client_id") == text_in(row, "order_client_id")) {
             told = row;
+        }
+    }
+}
+
+void DecisionReplay::take_cancel(const Json& told) {
+    const Json* status = told.find("status");
+    if (!told_cancels_ || status == nullptr) {
+        return;
+    }
+    for (Json& row : *told_cancels_) {
+        if (text_in(row, "order_client_id") == text_in(told, "order_client_id")) {
+            row.set("status", *status);
         }
     }
 }
@@ -518,6 +538,27 @@ Result<void> DecisionReplay::compare_outcomes(const Decision& stored) const {
         });
     if (!same) {
         return differs("The stored orders came to something else than the ledger tells.");
+    }
+    return compare_cancels(stored);
+}
+
+Result<void> DecisionReplay::compare_cancels(const Decision& stored) const {
+    // Records of old name the cancels in the plan alone.
+    if (!told_cancels_ && !stored.plan.cancels.empty()) {
+        return {};
+    }
+    const std::vector<Json> told = told_cancels_.value_or(std::vector<Json>());
+    const bool same = std::equal(
+        stored.cancels.begin(),
+        stored.cancels.end(),
+        told.begin(),
+        told.end(),
+        [](const CancelRow& row, const Json& one) {
+            return row.order_client_id.text() == text_in(one, "order_client_id") &&
+                   row.status == text_in(one, "status");
+        });
+    if (!same) {
+        return differs("The stored cancels came to something else than the ledger tells.");
     }
     return {};
 }

@@ -72,6 +72,8 @@ private:
     Result<void> compare_verdicts(const Decision& stored) const;
     Result<void> compare_outcomes(const Decision& stored) const;
     void take_outcome(const Json& row);
+    void take_cancel(const Json& told);
+    Result<void> compare_cancels(const Decision& stored) const;
     Result<void> require_planned() const;
     Result<void> compare_planned(const ReplayInputs::Facts& facts) const;
     GateReport gates_on(const ReplayInputs::Facts& facts, const Plan& plan) const;
@@ -95,7 +97,9 @@ private:
     std::string adjusted_ref_;  // Of the smaller plan that the dry run proposed; "" without one.
     std::vector<OrderClientId> order_ids_;  // As executed.
     std::vector<Json> told_orders_;         // Each order as the ledger told of it last.
-    std::string planner_;                   // Who planned; "" for a built-in planner.
+    // The cancels likewise; nothing where the record of the execution does not list them.
+    std::optional<std::vector<Json>> told_cancels_;
+    std::string planner_;  // Who planned; "" for a built-in planner.
     VenueAccount account_;
     std::optional<Timestamp> executed_at_;
     std::optional<Timestamp> recorded_at_;

@@ -44,6 +44,29 @@ Json cancel_effect(const Decision& decision, const OrderRecord& order) {
     });
 }
 
+Execution row_of(const OrderRecord& order) {
+    Execution row;
+    row.intent_id = order.intent_id;
+    row.order_client_id = order.id();
+    row.symbol = order.symbol();
+    return row;
+}
+
+// The cancels stand in it only where there are any.
+Json attempt_detail(const Decision& decision, Json orders) {
+    Json detail =
+        Json::object({{"orders", std::move(orders)}, {"mode", to_word(decision.account.mode)}});
+    if (!decision.cancels.empty()) {
+        Json rows = Json::array();
+        for (const CancelRow& row : decision.cancels) {
+            rows.push(Json::object(
+                {{"order_client_id", row.order_client_id.text()}, {"status", row.status}}));
+        }
+        detail.set("cancels", std::move(rows));
+    }
+    return detail;
+}
+
 const SymbolBook* book_with(const AccountBooks& books, const OrderClientId& id) {
     for (const SymbolBook& book : books.books) {
         if (book.find(id) != nullptr) {
@@ -119,23 +142,6 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
     return StillRunning{operation.operation_id};
 }
 
-// The orders of the plan, reserved in account and books; an Error says why none may be sent.
-Result<std::vector<OrderRecord>> LoopService::reserve_orders(
-    Turn& turn, const Decision& decision, const Gathered& facts, Reserved& reserved) {
-    std::vector<OrderRecord> orders;
-    for (const Intent& intent : decision.plan.intents) {
-        OrderRecord order = new_order(
-            {.account = decision.account,
-             .decision_id = decision.decision_id,
-             .tick_id = decision.tick_id,
-             .at = turn.now()},
-            intent);
-        const MarketFacts* market = facts.market.find(intent.symbol);
-        if (market == nullptr) {
-            return fail(errors::unknown_symbol, "There is no market for a planned symbol.");
-        }
-        TRY_ASSIGN(order.reserve_price, reserve_price(intent, market, reserved.account.limits));
-        order = step_order(std::move(order), OrderSent{}, turn.now()).order;
 namespace {
 
 // Says that an order of the plan exists already. A failure is the store's, no verdict on the plan.
@@ -153,6 +159,23 @@ Result<std::optional<Error>> why_taken(Turn& turn, const Decision& decision) {
 
 }  // namespace
 
+// The orders of the plan, reserved in account and books; an Error says why none may be sent.
+Result<std::vector<OrderRecord>> LoopService::reserve_orders(
+    Turn& turn, const Decision& decision, const Gathered& facts, Reserved& reserved) {
+    std::vector<OrderRecord> orders;
+    for (const Intent& intent : decision.plan.intents) {
+        OrderRecord order = new_order(
+            {.account = decision.account,
+             .decision_id = decision.decision_id,
+             .tick_id = decision.tick_id,
+             .at = turn.now()},
+            intent);
+        const MarketFacts* market = facts.market.find(intent.symbol);
+        if (market == nullptr) {
+            return fail(errors::unknown_symbol, "There is no market for a planned symbol.");
+        }
+        TRY_ASSIGN(order.reserve_price, reserve_price(intent, market, reserved.account.limits));
+        order = step_order(std::move(order), OrderSent{}, turn.now()).order;
         TRY(reserve_order(reserved.account, book_of(reserved.books, market->rules), order));
         orders.push_back(std::move(order));
     }
@@ -210,6 +233,10 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
             facts,
             fail(errors::overloaded, "Too many executions wait for the venue's word.").error());
     }
+    TRY_ASSIGN(const std::optional<Error> taken, why_taken(turn, decision));
+    if (taken) {
+        return reject_execution(turn, decision, facts, *taken);
+    }
     auto orders = reserve_orders(turn, decision, facts, reserved);
     if (!orders) {
         return reject_execution(turn, decision, facts, orders.error());
@@ -220,11 +247,7 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
     }
     for (const OrderRecord& order : *orders) {
         save_order(turn, order);
-        Execution row;
-        row.intent_id = order.intent_id;
-        row.order_client_id = order.id();
-        row.symbol = order.symbol();
-        decision.execution.push_back(std::move(row));
+        decision.execution.push_back(row_of(order));
     }
     for (const OrderClientId& id : decision.plan.cancels) {
         TRY(write_cancel(turn, decision, reserved.books, id));
@@ -233,15 +256,10 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
         turn,
         decision,
         {.event = "EXECUTION_ATTEMPT",
-    TRY_ASSIGN(const std::optional<Error> taken, why_taken(turn, decision));
-    if (taken) {
-        return reject_execution(turn, decision, facts, *taken);
-    }
          .step = AuditStep::execute,
          .status = AuditStatus::started,
          .reason = "orders written ahead of the send",
-         .detail = Json::object(
-             {{"orders", execution_json(decision)}, {"mode", to_word(decision.account.mode)}}),
+         .detail = attempt_detail(decision, execution_json(decision)),
          .artifacts = {facts.inputs.state_ref, facts.inputs.market_ref}}));
     for (const OrderRecord& order : *orders) {
         turn.effect({

@@ -216,8 +216,7 @@ Result<void> LoopService::note_submit(
     }
     if (overlay_.on_order_news) {
         overlay_.on_order_news(
-            turn,
-            {.order = order, .fate = outcome.fate, .slippage_bps = decision.slippage_bps});
+            turn, {.order = order, .fate = outcome.fate, .slippage_bps = decision.slippage_bps});
     }
     save_decision(turn, std::move(decision));
     return {};
@@ -301,12 +300,17 @@ Result<void> LoopService::on_cancel(Turn& turn, const EffectOutcome& outcome) {
         return {};  // Cancelled by safe recovery, for no decision.
     }
     Decision decision = *stored;
+    Json detail = Json::object({{"order_client_id", effect.id.text()}});
     for (CancelRow& row : decision.cancels) {
-        if (row.order_client_id == effect.id && row.status == "pending") {
+        if (row.order_client_id != effect.id) {
+            continue;
+        }
+        if (row.status == "pending") {
             row.status = outcome.fate == EffectFate::done      ? "canceled"
                          : outcome.fate == EffectFate::refused ? "not_open"
                                                                : "unknown";
         }
+        detail.set("status", row.status);
     }
     TRY(audit_step(
         turn,
@@ -315,7 +319,7 @@ Result<void> LoopService::on_cancel(Turn& turn, const EffectOutcome& outcome) {
          .step = AuditStep::execute,
          .status = outcome.fate == EffectFate::done ? AuditStatus::passed : AuditStatus::failed,
          .reason = outcome.error_message,
-         .detail = Json::object({{"order_client_id", effect.id.text()}})}));
+         .detail = std::move(detail)}));
     if (decision.stage == DecisionStage::executing && is_answered(decision)) {
         TRY(answer_execution(turn, decision));
     }
