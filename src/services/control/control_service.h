@@ -120,6 +120,7 @@ private:
     Result<Json> hand_over(Turn& turn, Concern concern, Json answer);
     Result<void> finish_switch(Turn& turn, Concern concern);
     Result<void> roll_back(Turn& turn, Concern concern, const Error& why);
+    void forget_switch(Turn& turn, const Concern& concern);
     Result<void> close_switch(Turn& turn, const SwitchUnderWay& under_way, Json answer);
     Result<void> on_orders(Turn& turn, const VenueAccount& account);
     Result<void> on_deadline(Turn& turn, const TimerItem& timer);

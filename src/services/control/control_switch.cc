@@ -192,9 +192,7 @@ Result<Json> ControlService::hand_over(Turn& turn, Concern concern, Json answer)
     answer.set("result", Json::object({{"mode_change", "applied"}, {"reconciled", true}}));
     answer.set("applied_at", to_text(turn.now()));
     turn.clear_timer(timer_of(concern));
-    turn.after_commit([this, account = concern.account, id = concern.concern_id] {
-        switching_[account].erase(id);
-    });
+    forget_switch(turn, concern);
     save_concern(turn, std::move(concern));
     return answer;
 }
@@ -239,11 +237,18 @@ Result<void> ControlService::roll_back(Turn& turn, Concern concern, const Error&
     answer.set("risk_mode", to_word(concern.risk_mode));
     answer.set("result", Json::object({{"mode_change", "rolled_back"}, {"reconciled", true}}));
     turn.clear_timer(timer_of(concern));
-    turn.after_commit([this, account = concern.account, id = concern.concern_id] {
-        switching_[account].erase(id);
-    });
+    forget_switch(turn, concern);
     save_concern(turn, std::move(concern));
     return close_switch(turn, under_way, std::move(answer));
+}
+
+void ControlService::forget_switch(Turn& turn, const Concern& concern) {
+    turn.after_commit([this, account = concern.account, id = concern.concern_id] {
+        const auto found = switching_.find(account);
+        if (found != switching_.end() && found->second.erase(id) > 0 && found->second.empty()) {
+            switching_.erase(found);
+        }
+    });
 }
 
 Result<void> ControlService::close_switch(

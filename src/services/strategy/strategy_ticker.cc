@@ -165,17 +165,18 @@ Result<StrategyTicker::Sight> StrategyTicker::sight_of(
     std::shared_ptr<const Concern> concern) const {
     const StrategyInstance& instance = *of;
     Sight sight;
-    sight.concern = std::move(concern);
     sight.strategy = parts_.runtime.find(instance.account, instance.strategy_id);
     if (!sight.strategy) {
         sight.strategy = open_strategy(instance.strategy_type, instance.config).strategy;
     }
-    sight.may_trade = instance.mode == InstanceMode::active && !instance.paused;
+    sight.may_trade = instance.mode == InstanceMode::active && !instance.paused &&
+                      concern->status != ConcernStatus::paused;
     if (sight.strategy) {
         sight.signals = parts_.feed.signals(instance.symbol, sight.strategy->timeframes());
     }
     sight.own_orders = own_orders_of(*facts.view.books, instance);
     TRY_ASSIGN(sight.posture, parse_risk_posture(instance.policy.risk_posture));
+    sight.concern = std::move(concern);
     sight.instance = std::move(of);
     return sight;
 }

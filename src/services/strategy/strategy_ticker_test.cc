@@ -73,6 +73,20 @@ TEST_F(StrategyTickerTest, AnObserverShowsItsPlanAndSendsNothing) {
     EXPECT_FALSE(word(*report.find("state"), "current_intent").empty());
 }
 
+TEST_F(StrategyTickerTest, APausedConcernIsWatchedAndNotTraded) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.answer_of([&](LoopService::Reply reply) {
+        world.plane->strategies->set_concern(
+            world.caller(),
+            ConcernId::trusted("main:abcusdt"),
+            {.call = {.idempotency_key = IdempotencyKey::trusted("p"), .reason = {}},
+             .status = ConcernStatus::paused},
+            std::move(reply));
+    });
+    world.pass(Duration::of_seconds(6));
+    EXPECT_EQ(world.orders_sent(), 0);
+}
+
 TEST_F(StrategyTickerTest, AGridThatStandsIsLeftAlone) {
     start("grid_trader", StrategyWorld::grid_config());
     world.pass(Duration::of_seconds(5));
