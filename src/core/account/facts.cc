@@ -87,13 +87,16 @@ Result<SymbolFacts> symbol_facts(const Account& account, const SymbolBook& book)
 }
 
 Result<void> add_symbols(StateFacts& facts, const GatherInput& input) {
-    std::set<Symbol> bare = input.account.universe;
+    const std::set<Symbol>& universe = input.account.universe;
+    facts.symbols.reserve(input.books.size() + universe.size());
     for (const SymbolBook& book : input.books) {
-        bare.erase(book.symbol);
         TRY_ASSIGN(SymbolFacts symbol, symbol_facts(input.account, book));
         facts.symbols.push_back(std::move(symbol));
     }
-    for (const Symbol& symbol : bare) {
+    for (const Symbol& symbol : universe) {
+        if (find_book(input.books, symbol) != nullptr) {
+            continue;
+        }
         SymbolFacts fact;
         fact.symbol = symbol;
         fact.in_universe = true;
