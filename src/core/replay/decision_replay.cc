@@ -9,8 +9,8 @@
 #include "contracts/loop/loop_tools.h"
 #include "core/loop/rehearsal.h"
 #include "core/order/order_identity.h"
-#include "core/strategy/strategy.h"
 #include "core/replay/json_difference.h"
+#include "core/strategy/strategy.h"
 
 namespace interlock {
 namespace {
@@ -135,10 +135,11 @@ Result<void> DecisionReplay::run(const AuditRecord& record, ReplayInputs& inputs
     }
     if (event == "ORDER_ACKED" || event == "ORDER_REJECTED" || event == "ORDER_UNKNOWN" ||
         event == "ORDER_NEVER_ARRIVED") {
-        take_outcome(record.draft.detail);
+        take_outcome(told_orders_, record.draft.detail);
     }
-    if (event == "ORDER_CANCELED") {
-        take_cancel(record.draft.detail);
+    if (event == "ORDER_CANCELED" && told_cancels_ &&
+        record.draft.detail.find("status") != nullptr) {
+        take_outcome(*told_cancels_, record.draft.detail);
     }
     // Only the executor's own say what was found; a planner may ask as often as it likes.
     if (event == "VERIFICATION_RESULT" && record.draft.detail.find("overall") != nullptr &&
@@ -386,22 +387,10 @@ Result<void> DecisionReplay::run_execution(const AuditRecord& record, ReplayInpu
     return {};
 }
 
-void DecisionReplay::take_outcome(const Json& row) {
-    for (Json& told : told_orders_) {
+void DecisionReplay::take_outcome(std::vector<Json>& told_rows, const Json& row) {
+    for (Json& told : told_rows) {
         if (text_in(told, "order_client_id") == text_in(row, "order_client_id")) {
             told = row;
-        }
-    }
-}
-
-void DecisionReplay::take_cancel(const Json& told) {
-    const Json* status = told.find("status");
-    if (!told_cancels_ || status == nullptr) {
-        return;
-    }
-    for (Json& row : *told_cancels_) {
-        if (text_in(row, "order_client_id") == text_in(told, "order_client_id")) {
-            row.set("status", *status);
         }
     }
 }

@@ -71,8 +71,7 @@ private:
     Result<void> compare_decision(const Decision& stored) const;
     Result<void> compare_verdicts(const Decision& stored) const;
     Result<void> compare_outcomes(const Decision& stored) const;
-    void take_outcome(const Json& row);
-    void take_cancel(const Json& told);
+    static void take_outcome(std::vector<Json>& told_rows, const Json& row);
     Result<void> compare_cancels(const Decision& stored) const;
     Result<void> require_planned() const;
     Result<void> compare_planned(const ReplayInputs::Facts& facts) const;
