@@ -20,8 +20,17 @@ public:
         return value_;
     }
 
-    friend Exact operator+(Exact a, Exact b) { return join(a, b, add(a.value_, b.value_)); }
-    friend Exact operator-(Exact a, Exact b) { return join(a, b, subtract(a.value_, b.value_)); }
+    // Inline: sums over a month of days run with every set of facts.
+    friend Exact operator+(Exact a, Exact b) {
+        __int128 sum = 0;
+        const bool fits = !__builtin_add_overflow(a.value_.units(), b.value_.units(), &sum);
+        return sum_of(a.is_valid_ && b.is_valid_ && fits, sum);
+    }
+    friend Exact operator-(Exact a, Exact b) {
+        __int128 rest = 0;
+        const bool fits = !__builtin_sub_overflow(a.value_.units(), b.value_.units(), &rest);
+        return sum_of(a.is_valid_ && b.is_valid_ && fits, rest);
+    }
     Exact& operator+=(Exact b) { return *this = *this + b; }
     Exact& operator-=(Exact b) { return *this = *this - b; }
 
@@ -35,6 +44,12 @@ public:
     Exact over_even(Exact b) const { return join(*this, b, divide_half_even(value_, b.value_)); }
 
 private:
+    static Exact sum_of(bool is_valid, __int128 units) {
+        Exact sum;
+        sum.is_valid_ = is_valid;
+        sum.value_ = is_valid ? Decimal::from_units(units) : Decimal();
+        return sum;
+    }
     static Exact join(Exact a, Exact b, const Result<Decimal>& value) {
         Exact joined;
         joined.is_valid_ = a.is_valid_ && b.is_valid_ && value.has_value();
