@@ -65,7 +65,7 @@ __int128 round_step(__int128 range) {
         step *= 10;
     }
     for (const int factor : {1, 2, 5, 10}) {
-        if (step * factor >= wanted) {
+        if (step * factor * 5 >= wanted * 4) {
             return step * factor;
         }
     }
@@ -173,7 +173,7 @@ void set_range(Panel& panel, Decimal low, Decimal high) {
 
 int places_for(Decimal high) {
     if (high >= Decimal(1000)) {
-        return high >= Decimal(100'000) ? 0 : 1;
+        return high >= Decimal(10'000) ? 0 : 1;
     }
     return high >= Decimal(1) ? 3 : 8;
 }

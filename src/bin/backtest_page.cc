@@ -48,8 +48,8 @@ svg { display: block; width: 100%; height: auto; }
 .exposure-area { fill: var(--warm); opacity: .18; }
 .cursor { stroke: var(--ink); stroke-width: 1; opacity: .5; }
 #tip { position: absolute; top: 2.2rem; pointer-events: none; background: var(--panel);
-  border: 1px solid var(--line); border-radius: 8px; padding: .4rem .6rem; font-size: .82rem;
-  font-variant-numeric: tabular-nums; white-space: pre; box-shadow: 0 2px 8px #0003; }
+  border: 1px solid var(--line); border-radius: 8px; padding: .4rem .6rem;
+  font: .8rem/1.5 ui-monospace, monospace; white-space: pre; box-shadow: 0 2px 8px #0003; }
 #tip[hidden] { display: none; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 td, th { text-align: left; padding: .28rem .8rem .28rem 0; border-top: 1px solid var(--line);
@@ -59,7 +59,7 @@ th { color: var(--quiet); font-weight: 500; width: 32%; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); gap: 0 1rem;
   align-items: start; }
 .key { font-size: .85rem; color: var(--quiet); } .key .good, .key .bad { font-weight: 600; }
-@media (max-width: 40rem) { .columns { grid-template-columns: 1fr; } }
+@media (max-width: 40rem) { .columns { grid-template-columns: 1fr; } .axis { font-size: 19px; } }
 )css";
 
 // Finds the point next to the pointer and shows its row; the lines move in every chart.

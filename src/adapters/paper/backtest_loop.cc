@@ -135,6 +135,8 @@ Result<void> BacktestLoop::book_fill(OrderRecord& order, const VenueFill& fill) 
 }
 
 Result<void> BacktestLoop::take_fills() {
+    // Data may be sparser than beats; a trade must not count for yesterday.
+    TRY(roll_to(account_, exchange_.now()));
     for (const VenueFill& fill : news_) {
         const OrderRecord* open = own_book().find(fill.order_client_id);
         if (open == nullptr) {
