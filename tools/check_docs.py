@@ -21,9 +21,11 @@ LOOP_SECTIONS = (
     *(f"6.2.{n}" for n in range(1, 7)), "6.3")
 CONTROL_PAGE = "docs/contracts/control-decision.md"
 CONTROL_SECTIONS = (
-    *(f"Design rules {n}" for n in (2, 4, 6)), "Supported actions", "Request shape", "Required fields",
-    "Field meanings", "Response shape", "Status values", *(f"Validation rules {n}" for n in range(1, 8)),
-    *(f"Safety gates {n}" for n in range(1, 6)), "Idempotency", "Versioning rule")
+    "Goal", *(f"Design rules {n}" for n in range(1, 7)), "Canonical Hermes write tool",
+    "Non-canonical helpers", "Supported actions", "Request shape", "Required fields", "Field meanings",
+    "Response shape", "Status values", *(f"Validation rules {n}" for n in range(1, 8)),
+    *(f"Safety gates {n}" for n in range(1, 6)), "Idempotency", "Audit persistence",
+    "Read/write separation", "Suggested implementation mapping", "Versioning rule")
 TEST = re.compile(r"^\s*TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 RECORD_PARTS = ("Context", "Decision", "Consequences", "Rejected")
 

@@ -225,6 +225,7 @@ void ApiWorld::populate() {
     credentials_["human"] = invite_and_activate("demo", "one@example.com", true);
     credentials_["second_human"] = invite_and_activate("demo", "two@example.com", false);
     credentials_["foreign_human"] = invite_and_activate("other", "three@example.com", true);
+    credentials_["supervisor"] = text_at(make_key("demo", R"("supervisor")"), "access_key");
 }
 
 void ApiWorld::add_credential(HttpRequest& request, const std::string& as) const {

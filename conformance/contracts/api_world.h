@@ -31,8 +31,8 @@ public:
     void restart();
 
     // Who a request comes from. Credentials are made through the API when the world is built:
-    //   agent, planner, reader, foreign_agent, revoked_agent, human, second_human, foreign_human,
-    //   operator, bad_key, nobody.
+    //   agent, planner, reader, supervisor, foreign_agent, revoked_agent, human, second_human,
+    //   foreign_human, operator, bad_key, nobody.
     struct Sent {
         std::string as = "nobody";
         std::string method = "GET";

@@ -52,6 +52,16 @@ Json fit_block(const StrategyInstance& instance) {
     });
 }
 
+// Where its decisions are found: the ledger has all of them under ids that begin like this.
+Json history_of(const StrategyInstance& instance) {
+    return Json::object({
+        {"ticks", instance.ticks},
+        {"last_tick_at", time_or_null(instance.last_tick_at)},
+        {"decision_ids_begin_with",
+         std::string(kBuiltinDecisionPrefix) + instance.strategy_id.text() + "."},
+    });
+}
+
 // What of the account this strategy works with. Sums that do not fit are told as null.
 Json position_block(const StrategyTicker::Sight& sight, const LoopService::Gathered& facts) {
     const StrategyInstance& instance = *sight.instance;
@@ -305,6 +315,7 @@ Result<Json> StrategyService::report_of(Turn& turn, const StrategyInstance& inst
              {{"status", status_of(instance, concern->quality)},
               {"current_intent", assessment.current_intent},
               {"last_transition", instance.last_transition},
+              {"decision_history", history_of(instance)},
               {"last_update", to_text(instance.updated_at)},
               {"uncertainty", assessment.uncertainty},
               {"confidence", decimal_or_null(assessment.confidence)}})},
