@@ -8,7 +8,7 @@
 namespace interlock::sim {
 
 std::string_view to_word(Command::Kind kind) {
-    constexpr std::array<std::string_view, 9> kWords{
+    constexpr std::array<std::string_view, 11> kWords{
         "probe",
         "kill_on",
         "kill_off",
@@ -17,7 +17,9 @@ std::string_view to_word(Command::Kind kind) {
         "get_approval",
         "approve",
         "reject",
-        "tool"};
+        "tool",
+        "control",
+        "helper"};
     return kWords[static_cast<std::size_t>(kind)];
 }
 
@@ -46,6 +48,20 @@ std::optional<AnswerKey> tool_key_of(const Command& command) {
     return AnswerKey{command.tenant_id, command.tool, IdempotencyKey::trusted(key->as_string())};
 }
 
+// Helpers that change a record keep their answer under their key. What moves a concern is a control
+// decision, remembered under its own id.
+std::optional<AnswerKey> helper_key_of(const Command& command) {
+    const Json* action = command.body.find("action");
+    const bool moves = command.tool.starts_with("switch_") || command.tool.starts_with("pause_") ||
+                       command.tool.starts_with("resume_") ||
+                       (action != nullptr && *action != Json("stop"));
+    const Json* key = command.body.find("idempotency_key");
+    if (moves || key == nullptr || !key->is_string()) {
+        return std::nullopt;
+    }
+    return AnswerKey{command.tenant_id, command.tool, IdempotencyKey::trusted(key->as_string())};
+}
+
 }  // namespace
 
 std::optional<AnswerKey> answer_key_of(const Command& command) {
@@ -64,6 +80,8 @@ std::optional<AnswerKey> answer_key_of(const Command& command) {
             break;
         case Command::Kind::tool:
             return tool_key_of(command);
+        case Command::Kind::helper:
+            return helper_key_of(command);
         default:
             break;
     }
@@ -91,7 +109,10 @@ std::string to_text(const Command& command) {
             text += " " + command.approval_id.text();
             break;
         case Command::Kind::tool:
-            text += " " + command.tool + " " + interlock::to_text(command.body);
+        case Command::Kind::control:
+        case Command::Kind::helper:
+            text += " " + command.tool + (command.strategy_id.empty() ? "" : " ") +
+                    command.strategy_id + " " + interlock::to_text(command.body);
             break;
         default:
             break;

@@ -30,6 +30,8 @@ struct Command {
         approve,
         reject,
         tool,
+        control,  // A supervisor's decision; `body` is the payload.
+        helper,   // A person's call around strategies: `tool`, about `strategy_id`.
     };
     Kind kind = Kind::probe;
     TenantId tenant_id;
@@ -39,7 +41,8 @@ struct Command {
     KillSwitchService::Form form = KillSwitchService::Form::plain;
     ApprovalId approval_id;
     ApprovalDecision decision;
-    std::string tool;  // One of the planner's; `body` is what it sends.
+    std::string tool;         // One of the planner's; `body` is what it sends.
+    std::string strategy_id;  // What a helper is about; a concern for set_concern.
     Json body;
     std::string request_hash;
     Timestamp sent_at;

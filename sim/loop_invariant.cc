@@ -7,6 +7,7 @@
 #include "core/dry_run/dry_run.h"
 #include "core/gates/gates.h"
 #include "core/order/order_identity.h"
+#include "core/strategy/strategy.h"
 #include "services/loop/loop_service.h"
 #include "sim/planner.h"
 
@@ -30,11 +31,6 @@ bool has_entries(const Decision& decision) {
         decision.plan.intents.begin(), decision.plan.intents.end(), [](const Intent& intent) {
             return intent.side == Side::buy;
         });
-}
-
-Decimal or_huge(const Result<Decimal>& value) {
-    constexpr std::int64_t kHuge = 100'000'000'000'000'000;
-    return value ? *value : Decimal(kHuge);
 }
 
 std::string bytes_of(const Json& json) {
@@ -71,7 +67,14 @@ void LoopInvariant::on_commit(const TurnCommit& turn, std::span<const AuditRecor
         artifacts_.try_emplace("sha256:" + artifact.hash, artifact.bytes);
     }
     check_secrets(turn);
-    const Changes changes = take_states(turn);
+    Changes changes = take_states(turn);
+    for (const AuditRecord& record : records) {
+        if (record.draft.event == "VALIDATION_RESULT") {
+            Changes::Rounds& rounds = changes.rounds[record.draft.decision_id];
+            ++rounds.total;
+            ++rounds.left;
+        }
+    }
     for (const AuditRecord& record : records) {
         on_record(record, changes);
     }
@@ -187,6 +190,9 @@ void LoopInvariant::on_order(const Json& json, Changes& changes) {
     }
     const auto [place, is_new] = orders_.try_emplace({account, order.id()}, order);
     const OrderRecord before = place->second;
+    if (is_new) {
+        changes.written_ahead.insert({account, order.id()});
+    }
     place->second = order;
     if (before.request != order.request || before.decision_id != order.decision_id) {
         broken("order_id", name_of(account, order.id()) + " became another order");
@@ -202,7 +208,7 @@ void LoopInvariant::on_order(const Json& json, Changes& changes) {
     }
 }
 
-void LoopInvariant::on_record(const AuditRecord& record, const Changes& changes) {
+void LoopInvariant::on_record(const AuditRecord& record, Changes& changes) {
     const AuditDraft& draft = record.draft;
     if (draft.event == "FILL_BOOKED") {
         on_fill(record);
@@ -214,10 +220,19 @@ void LoopInvariant::on_record(const AuditRecord& record, const Changes& changes)
     }
     const Decision& decision = found->second;
     const bool passed = draft.status == AuditStatus::passed;
+    Changes::Rounds& rounds = changes.rounds[draft.decision_id];
+    const bool is_in_row =
+        decision.from_outside || (rounds.left <= 1 && decision.attempt == rounds.total);
     if (draft.event == "VALIDATION_RESULT") {
-        check_validation(decision, passed);
+        if (is_in_row) {
+            check_validation(decision, passed);
+            check_plan(decision);
+        }
+        --rounds.left;
     } else if (draft.event == "DRY_RUN_RESULT") {
-        check_dry_run(decision, passed);
+        if (is_in_row && rounds.left <= 0) {
+            check_dry_run(decision, passed, changes);
+        }
     } else if (draft.event == "EXECUTION_ATTEMPT" && draft.status == AuditStatus::started) {
         check_execution(decision, changes);
     }
@@ -288,7 +303,22 @@ void LoopInvariant::check_validation(const Decision& decision, bool passed) {
     }
 }
 
-void LoopInvariant::check_dry_run(const Decision& decision, bool passed) {
+// What a strategy planned once, it plans again from what was recorded.
+void LoopInvariant::check_plan(const Decision& decision) {
+    if (decision.planner_input.is_null() || decision.attempt != 1) {
+        return;
+    }
+    const auto facts = facts_of(decision.validate_inputs);
+    if (!facts) {
+        return;
+    }
+    const auto again = replan(decision.planner_input, facts->state, facts->market);
+    if (!again || bytes_of(encode(*again)) != bytes_of(encode(decision.plan))) {
+        broken("I9", "the strategy plans something else in " + decision.decision_id.text());
+    }
+}
+
+void LoopInvariant::check_dry_run(const Decision& decision, bool passed, const Changes& changes) {
     const auto facts = facts_of(decision.dry_run_inputs);
     if (!facts) {
         return;
@@ -303,7 +333,8 @@ void LoopInvariant::check_dry_run(const Decision& decision, bool passed) {
     };
     for (const Intent& intent : decision.plan.intents) {
         const OrderClientId id = derive_order_client_id(decision.decision_id, intent);
-        if (orders_.contains({decision.account, id})) {
+        const OrderName name{decision.account, id};
+        if (orders_.contains(name) && !changes.written_ahead.contains(name)) {
             input.conflicts.push_back(id);
         }
     }
@@ -485,103 +516,6 @@ void LoopInvariant::on_submit(const VenueOrderRequest& request, const OrderEvide
     intent.limit_price = request.limit_price;
     if (derive_order_client_id(evidence->decision_id, intent) != request.order_client_id) {
         broken("order_id", name + " is not the order that was decided on");
-    }
-}
-
-void LoopInvariant::check_books() {
-    for (const auto& [account, held] : accounts_) {
-        if (held.account && held.books) {
-            compare_with_venue(account, held);
-        }
-    }
-}
-
-void LoopInvariant::compare_with_venue(const VenueAccount& account, const Held& held) {
-    const auto truth = venue_.truth(account);
-    if (!truth) {
-        broken("books", "the venue does not know " + account.tenant_id.text());
-        return;
-    }
-    std::map<Asset, Decimal> holdings = held.account->money.holdings;
-    for (const VenueBalance& balance : truth->balances) {
-        const Decimal theirs = or_huge(add(balance.free, balance.locked));
-        const Decimal ours = holdings[balance.asset];
-        holdings.erase(balance.asset);
-        if (ours != theirs) {
-            broken(
-                "books",
-                account.tenant_id.text() + " holds " + to_text(ours) + " " +
-                    std::string(balance.asset.text()) + ", the venue says " + to_text(theirs));
-        }
-    }
-    for (const auto& [asset, ours] : holdings) {
-        if (!ours.is_zero()) {
-            broken(
-                "books",
-                account.tenant_id.text() + " holds " + to_text(ours) + " " +
-                    std::string(asset.text()) + ", the venue knows of none");
-        }
-    }
-    compare_orders(held, *truth);
-    compare_fills(held, *truth);
-}
-
-void LoopInvariant::compare_orders(const Held& held, const VenueReport& truth) {
-    std::set<OrderClientId> live;
-    for (const SymbolBook& book : held.books->books) {
-        for (const OrderRecord& order : book.open) {
-            live.insert(order.id());
-            if (is_uncertain(order)) {
-                broken("books", order.id().text() + " is still uncertain at the quiet end");
-            }
-        }
-    }
-    for (const VenueOrder& order : truth.open_orders) {
-        if (live.erase(order.order_client_id) == 0) {
-            broken("books", order.order_client_id.text() + " is open at the venue only");
-        }
-    }
-    if (!live.empty()) {
-        broken("books", live.begin()->text() + " is open in our books only");
-    }
-}
-
-// Every fill of the venue is booked, none besides, and the venue's own money follows from them.
-void LoopInvariant::compare_fills(const Held& held, const VenueReport& truth) {
-    std::set<std::pair<Symbol, std::int64_t>> booked = held.trades;
-    std::map<Asset, Decimal> money{{held.account->quote, Decimal(VenueModel::kDeposit)}};
-    const auto move = [&](Asset asset, Decimal by) {
-        money[asset] = or_huge(add(money[asset], by));
-    };
-    for (const VenueFill& fill : truth.fills) {
-        if (booked.erase({fill.symbol, fill.trade_id}) == 0) {
-            broken(
-                "books",
-                "the fill " + std::to_string(fill.trade_id) + " of " + fill.order_client_id.text() +
-                    " was never booked");
-        }
-        const SymbolBook* book = find_book(held.books->books, fill.symbol);
-        const auto quote = multiply_half_even(fill.qty, fill.price);
-        if (book == nullptr || !quote) {
-            continue;
-        }
-        const bool buys = fill.side == Side::buy;
-        move(book->base, buys ? fill.qty : or_huge(negate(fill.qty)));
-        move(book->quote, buys ? or_huge(negate(*quote)) : *quote);
-        move(fill.fee_asset, or_huge(negate(fill.fee)));
-    }
-    if (!booked.empty()) {
-        broken(
-            "books",
-            "trade " + std::to_string(booked.begin()->second) + " was booked and never happened");
-    }
-    for (const VenueBalance& balance : truth.balances) {
-        if (or_huge(add(balance.free, balance.locked)) != money[balance.asset]) {
-            broken(
-                "money",
-                "the venue's " + std::string(balance.asset.text()) +
-                    " does not follow from its fills");
-        }
     }
 }
 

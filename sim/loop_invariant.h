@@ -22,6 +22,12 @@
 
 namespace interlock::sim {
 
+// A sum that overflowed counts as beyond every limit.
+inline Decimal or_huge(const Result<Decimal>& value) {
+    constexpr std::int64_t kHuge = 100'000'000'000'000'000;
+    return value ? *value : Decimal(kHuge);
+}
+
 class LoopInvariant {
 public:
     LoopInvariant(VenueModel& venue, ViolationLog& log) : venue_(venue), log_(log) {}
@@ -60,6 +66,14 @@ private:
     struct Changes {
         std::map<DecisionId, Decision> decisions;
         std::map<VenueAccount, Before> before;
+        std::set<OrderName> written_ahead;  // Orders that did not exist before.
+        // A built-in planner's decision may be judged several times in its turn, each time on a
+        // smaller plan; only the last one is in its row.
+        struct Rounds {
+            std::int64_t total = 0;
+            std::int64_t left = 0;
+        };
+        std::map<DecisionId, Rounds> rounds;
     };
     void check_secrets(const TurnCommit& turn);
     Changes take_states(const TurnCommit& turn);
@@ -67,10 +81,11 @@ private:
     void on_books(const StateWrite& state, Changes& changes);
     void on_account(const Json& json, Changes& changes);
     void on_order(const Json& json, Changes& changes);
-    void on_record(const AuditRecord& record, const Changes& changes);
+    void on_record(const AuditRecord& record, Changes& changes);
     void on_fill(const AuditRecord& record);
     void check_validation(const Decision& decision, bool passed);
-    void check_dry_run(const Decision& decision, bool passed);
+    void check_dry_run(const Decision& decision, bool passed, const Changes& changes);
+    void check_plan(const Decision& decision);
     void check_execution(const Decision& decision, const Changes& changes);
     void check_entries(const Decision& decision, const Before& before);
     void check_limits(const Decision& decision, const Held& now);

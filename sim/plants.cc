@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 21> kPlants{{
+constexpr std::array<PlantInfo, 29> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -100,6 +100,62 @@ constexpr std::array<PlantInfo, 21> kPlants{{
      "N8",
      Store::any,
      true},
+    {Plant::hand_over_early,
+     "hand_over_early",
+     "a switch hands over without waiting for the cancels of the old strategy",
+     "switch",
+     Store::any,
+     true,
+     true},
+    {Plant::keep_switching,
+     "keep_switching",
+     "a restart leaves a switch under way as it was",
+     "switch",
+     Store::any,
+     true,
+     true},
+    {Plant::apply_again,
+     "apply_again",
+     "a decision that was applied is applied again when it is repeated",
+     "control",
+     Store::any,
+     true,
+     true},
+    {Plant::drop_refusal,
+     "drop_refusal",
+     "a decision that cannot be read is refused without a record",
+     "control",
+     Store::any,
+     true,
+     true},
+    {Plant::tick_observer,
+     "tick_observer",
+     "a strategy that only observes acts on its plan",
+     "strategy",
+     Store::any,
+     true,
+     true},
+    {Plant::forget_pause,
+     "forget_pause",
+     "a restart forgets that a strategy is paused",
+     "control",
+     Store::any,
+     true,
+     true},
+    {Plant::forget_claim,
+     "forget_claim",
+     "the claim of the active strategy does not reach the store",
+     "one_active durability",
+     Store::any,
+     true,
+     true},
+    {Plant::forget_running,
+     "forget_running",
+     "a restart does not run one of the strategies whose record says so",
+     "running",
+     Store::any,
+     true,
+     true},
 }};
 
 constexpr PlantInfo kNone{Plant::none, "none", "nothing is broken", ""};
@@ -139,6 +195,14 @@ Result<void> PlantedStore::commit(std::span<const TurnCommit> turns) {
         std::vector<TurnCommit> without(turns.begin(), turns.end());
         for (TurnCommit& turn : without) {
             turn.answers.clear();
+        }
+        return inner_.commit(without);
+    }
+    if (parts_.plant == Plant::forget_claim) {
+        std::vector<TurnCommit> without(turns.begin(), turns.end());
+        for (TurnCommit& turn : without) {
+            turn.claims_taken.clear();
+            turn.claims_released.clear();
         }
         return inner_.commit(without);
     }

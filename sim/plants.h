@@ -39,6 +39,14 @@ enum class Plant {
     drop_worst_case,
     loosen_limits,
     keep_secret,
+    hand_over_early,
+    keep_switching,
+    apply_again,
+    drop_refusal,
+    tick_observer,
+    forget_pause,
+    forget_claim,
+    forget_running,
 };
 
 struct PlantInfo {
@@ -48,7 +56,8 @@ struct PlantInfo {
     std::string_view invariants;  // Those that may be the first to notice, separated by spaces.
     // Which store it is about; nothing: both.
     enum class Store { any, memory, disk } store = Store::any;
-    bool needs_venue = false;  // It shows only where there is something to trade.
+    bool needs_venue = false;   // It shows only where there is something to trade.
+    bool needs_trader = false;  // It shows only where strategies are supervised.
 };
 std::span<const PlantInfo> all_plants();
 std::optional<Plant> find_plant(std::string_view name);

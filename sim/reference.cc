@@ -172,6 +172,12 @@ std::optional<Violation> find_difference(
     if (states->size() != expected.states.size()) {
         return Violation{"batch", "there is a state that no whole batch brought"};
     }
+    for (const auto& [name, holder] : expected.claims) {
+        const auto held = found.find_claim(name);
+        if (!held || *held != holder) {
+            return Violation{"durability", "the committed claim " + name + " is not held"};
+        }
+    }
     return queue_difference(expected, found);
 }
 

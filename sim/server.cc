@@ -42,6 +42,7 @@ World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
       on_disk(choose_disk(seed, plant)),
       two_person_rule(mix_seeds(seed, 1) % 4 == 0),
       trades(info_of(plant).needs_venue || mix_seeds(seed, 5) % 4 != 0),
+      supervised(trades && (info_of(plant).needs_trader || mix_seeds(seed, 7) % 3 != 0)),
       people(make_people(mix_seeds(seed, 2), two_person_rule ? 2 : 1)),
       key(make_key(seed)),
       ids(mix_seeds(seed, 3)),
@@ -127,6 +128,12 @@ void Server::plant_into(TurnRequest& request) {
 }
 
 void Server::submit(TurnRequest request) {
+    if (world_.plant == Plant::keep_switching && request.function == "roll_back_switch") {
+        return;
+    }
+    if (request.function == "strategy_tick") {
+        plant_into_tick();
+    }
     plant_into(request);
     // As the server does: the program's own turns have a lane that callers cannot fill.
     if (request.principal.kind == PrincipalKind::internal && !request.urgent) {
@@ -223,6 +230,7 @@ Result<void> Server::open_plane() {
     });
     TRY_ASSIGN(recovery_, plane_->open());
     forget_kill();
+    plant_at_start();
     outbox_->enqueue(recovery_.resend);
     outbox_->enqueue_unsettled(recovery_.unsettled);
     return {};

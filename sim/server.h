@@ -32,7 +32,8 @@ struct World {
     const Plant plant;
     const bool on_disk;  // The real SQLite store on a crash disk; else the memory store.
     const bool two_person_rule;
-    const bool trades;  // There is a venue, and planners who use it.
+    const bool trades;      // There is a venue, and planners who use it.
+    const bool supervised;  // There are strategies besides, and people and agents who move them.
     const People people;
     const Ed25519KeyPair key;
     Power power;
@@ -46,6 +47,7 @@ struct World {
     std::unique_ptr<VenueModel> venue;  // Null where nobody trades.
     Reference reference;
     std::uint64_t lives = 0;
+    std::uint64_t desk_calls = 0;
 };
 
 inline constexpr const char* kDatabasePath = "ledger.db";
@@ -79,6 +81,9 @@ public:
     void watch_venue();
     // What only humans may: trading on again after a release, recovery resumed, a strategy enabled.
     void visit_desk(const TenantId& tenant_id);
+    // A supervisor's decision, and what people do to strategies.
+    void call_control(const Command& command, std::function<void(Result<Answer>)> reply);
+    void call_helper(const Command& command, const std::function<void(Result<Answer>)>& reply);
 
     // Finishes what was accepted and signs the chains, as a shutdown does.
     void finish();
@@ -99,7 +104,21 @@ private:
     void build_plane(KillFlag& flag);
     void forget_kill();
     EffectSink& sink();
-    Result<void> put_right(Turn& turn, const TenantId& tenant_id);
+    // What a human finds wanting at the desk.
+    struct DeskWork {
+        bool enables_trading = false;
+        bool resumes_recovery = false;
+        std::vector<StrategyId> disabled;
+    };
+    Result<DeskWork> look_at_desk(Turn& turn, const TenantId& tenant_id);
+    void put_right(const TenantId& tenant_id, const DeskWork& work);
+    // The trader's mistakes, in server_trader.cc.
+    bool plant_into_control(const Command& command, TurnRequest& request);
+    void plant_into_tick();
+    void plant_at_start();
+    Result<void> act_as_active(
+        Turn& turn, const StrategyInstance& instance, const TurnRequest& act);
+    void unpause(const StrategyInstance& instance);
 
     World& world_;
     NoObserver observer_;

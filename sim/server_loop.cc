@@ -176,54 +176,66 @@ void Server::watch_venue() {
 }
 
 void Server::visit_desk(const TenantId& tenant_id) {
+    const auto work = std::make_shared<DeskWork>();
     TurnRequest turn;
     turn.tenant_id = tenant_id;
     turn.principal = world_.people.humans.at(tenant_id).front();
     turn.function = "desk";
-    turn.reply = [](const Result<Answer>&) {};
-    turn.decide = [this, tenant_id](Turn& t) -> Result<TurnReply> {
-        TRY(put_right(t, tenant_id));
+    turn.decide = [this, tenant_id, work](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(*work, look_at_desk(t, tenant_id));
         return Answer{200, "{}"};
+    };
+    turn.reply = [this, tenant_id, work](const Result<Answer>& looked) {
+        if (looked && world_.power.on) {
+            put_right(tenant_id, *work);
+        }
     };
     engine_->submit_internal(std::move(turn));
 }
 
-Result<void> Server::put_right(Turn& turn, const TenantId& tenant_id) {
-    const std::string key = "kill/" + tenant_id.text();
-    TRY_ASSIGN(KillState kill, turn.load_or<KillState>(key, decode_kill_state, KillState{}));
-    if (!kill.active && !kill.trading_enabled) {
-        kill.trading_enabled = true;
-        turn.save(key, encode(kill));
-    }
-    const VenueAccount name = main_account(tenant_id);
-    TRY_ASSIGN(const AccountView view, load_account(turn, name));
+Result<Server::DeskWork> Server::look_at_desk(Turn& turn, const TenantId& tenant_id) {
+    DeskWork work;
+    TRY_ASSIGN(
+        const KillState kill,
+        turn.load_or<KillState>("kill/" + tenant_id.text(), decode_kill_state, KillState{}));
+    work.enables_trading = !kill.active && !kill.trading_enabled;
+    TRY_ASSIGN(const AccountView view, load_account(turn, main_account(tenant_id)));
     if (!view.account) {
-        return {};
+        return work;
     }
-    Account account = *view.account;
-    for (auto& [id, strategy] : account.strategies) {
-        strategy.is_disabled = false;
-        strategy.disabled_reason.clear();
+    for (const auto& [id, strategy] : view.account->strategies) {
+        if (strategy.is_disabled) {
+            work.disabled.push_back(id);
+        }
     }
-    if (account.recovery.phase == RecoveryPhase::escalated) {
-        TRY_ASSIGN(const Decimal exposure, worst_case_exposure(view.books->books));
-        account.recovery =
-            resume_recovery(
-                account.recovery, {.at = turn.now(), .reasons = {"resumed"}, .exposure = exposure})
-                .state;
-        turn.set_timer({
-            .timer_id = TimerId::trusted("recovery." + tenant_id.text() + ".paper.main"),
-            .tenant_id = tenant_id,
-            .kind = "loop_recovery",
-            .json = to_text(encode(name)),
-            .due_at = account.recovery.next_cycle_at.value_or(turn.now()),
-        });
+    work.resumes_recovery = view.account->recovery.phase == RecoveryPhase::escalated;
+    return work;
+}
+
+void Server::put_right(const TenantId& tenant_id, const DeskWork& work) {
+    Principal human = world_.people.humans.at(tenant_id).front();
+    human.authenticated_at = world_.clock.now();
+    const LoopControl::Caller caller{human, tenant_id, "desk"};
+    const auto nobody = [](const Result<Answer>&) {};
+    const auto call = [this] {
+        return ControlCall{
+            .idempotency_key =
+                IdempotencyKey::trusted("desk" + std::to_string(++world_.desk_calls)),
+            .account_id = default_account_id(),
+            .reason = "put right at the desk"};
+    };
+    if (work.enables_trading) {
+        const SetTradingRequest request{.call = call(), .enabled = true};
+        plane_->control->call(caller, "set_trading", request, nobody);
     }
-    if (account != *view.account) {
-        ++account.version;
-        plane_->loop->put_account(turn, std::move(account));
+    if (work.resumes_recovery) {
+        plane_->control->call(
+            caller, "resume_recovery", ResumeRecoveryRequest{.call = call()}, nobody);
     }
-    return {};
+    for (const StrategyId& id : work.disabled) {
+        const EnableStrategyRequest request{.call = call(), .strategy_id = id};
+        plane_->control->call(caller, "enable_strategy", request, nobody);
+    }
 }
 
 }  // namespace interlock::sim

@@ -105,6 +105,8 @@ private:
         crashes_ += result.counts.crashes;
         orders_ += result.counts.loop.orders;
         fills_ += result.counts.loop.fills;
+        decisions_ += result.counts.trader.attempts;
+        switches_ += result.counts.trader.hand_overs + result.counts.trader.roll_backs;
         if (result.violation) {
             ++violations_;
             report(seed, steps, result);
@@ -183,6 +185,8 @@ private:
                 {"effects", effects_},
                 {"orders", orders_},
                 {"fills", fills_},
+                {"control_decisions", decisions_},
+                {"switches", switches_},
                 {"crashes", crashes_},
             })));
             return;
@@ -191,8 +195,9 @@ private:
             std::to_string(seeds_) + (seeds_ == 1 ? " seed" : " seeds") + " at commit " + commit() +
             ": " + std::to_string(deliveries_) + " deliveries, " + std::to_string(records_) +
             " records, " + std::to_string(effects_) + " effects, " + std::to_string(orders_) +
-            " orders, " + std::to_string(fills_) + " fills, " + std::to_string(crashes_) +
-            " crashes; " + std::to_string(violations_) +
+            " orders, " + std::to_string(fills_) + " fills, " + std::to_string(decisions_) +
+            " control decisions, " + std::to_string(switches_) + " switches, " +
+            std::to_string(crashes_) + " crashes; " + std::to_string(violations_) +
             (violations_ == 1 ? " violation" : " violations"));
     }
 
@@ -228,6 +233,8 @@ private:
     std::uint64_t effects_ = 0;
     std::uint64_t orders_ = 0;
     std::uint64_t fills_ = 0;
+    std::uint64_t decisions_ = 0;
+    std::uint64_t switches_ = 0;  // That had to wait for cancels, done or rolled back.
     std::uint64_t crashes_ = 0;
 };
 

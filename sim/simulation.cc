@@ -38,10 +38,20 @@ Simulation::Simulation(const RunConfig& config)
       planner_(
           {.people = world_.people,
            .now = [this] { return world_.clock.now(); },
-           .feed = world_.trades ? &world_.venue->paper() : nullptr}) {
+           .feed = world_.trades ? &world_.venue->paper() : nullptr}),
+      supervisors_(
+          {.people = world_.people,
+           .now = [this] { return world_.clock.now(); },
+           .feed = world_.trades ? &world_.venue->paper() : nullptr,
+           .look = [this](
+                       const TenantId& tenant_id,
+                       const std::string& symbol) { return trader_->look(tenant_id, symbol); }}) {
     if (world_.trades) {
         loop_ = std::make_unique<LoopInvariant>(*world_.venue, log_);
         world_.venue->on_submit = [this](const VenueOrderRequest& request) { on_submit(request); };
+    }
+    if (world_.supervised) {
+        trader_ = std::make_unique<TraderInvariant>(*world_.venue, log_);
     }
     world_.flag.on_raise = [this] { kill_.on_file_written(); };
     world_.sink.on_arrival = [this](const OutboxItem& effect) { on_arrival(effect); };
@@ -55,7 +65,8 @@ RunResult Simulation::run(std::span<const Step> steps) {
     tell(
         std::string(world_.on_disk ? "SQLite on a crash disk" : "memory store") + ", " +
         std::to_string(world_.people.tenants.size()) + " tenants" +
-        (world_.two_person_rule ? ", two-person rule" : "") + (world_.trades ? ", a venue" : ""));
+        (world_.two_person_rule ? ", two-person rule" : "") + (world_.trades ? ", a venue" : "") +
+        (world_.supervised ? ", a trader" : ""));
     start_server();
     for (const Step& step : steps) {
         if (is_broken()) {
@@ -73,6 +84,7 @@ RunResult Simulation::run(std::span<const Step> steps) {
     result.violation = log_.first();
     counts_.deliveries = deliveries_;
     counts_.loop = loop_ ? loop_->counts() : LoopInvariant::Counts{};
+    counts_.trader = trader_ ? trader_->counts() : TraderInvariant::Counts{};
     result.counts = counts_;
     if (result.violation) {
         tell("VIOLATION of " + result.violation->invariant + ": " + result.violation->what);
@@ -123,7 +135,11 @@ bool Simulation::try_start() {
         }
     }
     world_.disk.disarm();  // The look at what was recovered is ours, not the server's.
+    store_is_calm_ = true;
     on_committed(world_.reference.check(server_->store(), world_.clock.now()));
+    if (trader_) {
+        trader_->on_start(server_->plane().running, server_->store());
+    }
     flag_was_raised_ = world_.flag.is_raised();
     if (flag_was_raised_) {
         kill_.on_accepted(
@@ -209,6 +225,12 @@ void Simulation::call_service(
         case Command::Kind::tool:
             server_->call_tool(command, reply);
             break;
+        case Command::Kind::control:
+            server_->call_control(command, reply);
+            break;
+        case Command::Kind::helper:
+            server_->call_helper(command, reply);
+            break;
     }
 }
 
@@ -230,6 +252,10 @@ void Simulation::on_reply(const Delivered& delivered, const Result<Answer>& resu
     replies_.on_reply(delivered);
     if (command.kind == Command::Kind::tool) {
         planner_.on_reply(command, result);
+    }
+    if (trader_) {
+        supervisors_.on_reply(command, result);
+        trader_->on_reply(command, result, store_is_calm_);
     }
     if (result) {
         check_audit_ref(command, *result);
@@ -290,6 +316,9 @@ void Simulation::on_committed(std::span<const TurnCommit> turns) {
         }
         if (loop_) {
             loop_->on_commit(turn, records);
+        }
+        if (trader_) {
+            trader_->on_commit(turn, records);
         }
     }
 }

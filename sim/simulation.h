@@ -14,6 +14,8 @@
 #include "sim/loop_invariant.h"
 #include "sim/planner.h"
 #include "sim/server.h"
+#include "sim/supervisors.h"
+#include "sim/trader_invariant.h"
 #include "sim/workload.h"
 
 namespace interlock::sim {
@@ -38,6 +40,7 @@ struct RunResult {
         std::uint64_t releases = 0;
         std::uint64_t refusals = 0;
         LoopInvariant::Counts loop;
+        TraderInvariant::Counts trader;
     } counts;
 };
 
@@ -67,6 +70,11 @@ private:
     // Trading, in simulation_loop.cc.
     void plan_on(SeededRandom& random);
     void visit_desk();
+    // Strategies, in simulation_trader.cc.
+    void supervise(SeededRandom& random);
+    void work_a_little(SeededRandom& random);
+    void strike_switch(SeededRandom& random);
+    void settle_trader();
     void on_submit(const VenueOrderRequest& request);
     void check_may_leave(const TenantId& tenant_id, const std::string& what);
     void settle_loop();
@@ -114,11 +122,14 @@ private:
     ReplyInvariant replies_;
     Composer composer_;
     HostilePlanner planner_;
-    std::unique_ptr<LoopInvariant> loop_;  // Null where nobody trades.
+    Supervisors supervisors_;
+    std::unique_ptr<LoopInvariant> loop_;      // Null where nobody trades.
+    std::unique_ptr<TraderInvariant> trader_;  // Null where no strategy is supervised.
     std::unique_ptr<DurableView> durable_;
     std::vector<Command> held_;  // By the network.
     std::unique_ptr<Server> server_;
     bool flag_was_raised_ = false;  // When the watcher last looked.
+    bool store_is_calm_ = true;     // No fault of the store in this life of the server.
     std::uint64_t deliveries_ = 0;
     std::uint64_t rules_ = 0;
     RunResult::Counts counts_;

@@ -35,6 +35,9 @@ void Simulation::end() {
     if (!is_broken() && loop_) {
         settle_loop();
     }
+    if (!is_broken() && trader_) {
+        settle_trader();
+    }
     if (!is_broken()) {
         ask_again();
     }

@@ -58,6 +58,9 @@ void Simulation::on_submit(const VenueOrderRequest& request) {
         std::string(to_word(request.side)) + " " + to_text(request.qty) + " " +
         std::string(request.symbol.text()));
     loop_->on_submit(request, durable_->evidence_of(tenant_id, request.order_client_id));
+    if (trader_) {
+        trader_->on_submit(request);
+    }
     check_may_leave(tenant_id, request.order_client_id.text());
 }
 

@@ -39,6 +39,9 @@ void Simulation::take(const Step& step) {
         case StepKind::planner:
             plan_on(random);
             break;
+        case StepKind::trader:
+            supervise(random);
+            break;
         case StepKind::venue_round:
             server_->watch_venue();
             break;
@@ -205,6 +208,7 @@ void Simulation::sink_trouble(SeededRandom& random) {
 }
 
 void Simulation::store_trouble(SeededRandom& random) {
+    store_is_calm_ = false;
     if (random.chance(100)) {
         world_.mirror.fail_next_load();
     }

@@ -79,6 +79,12 @@ TEST_F(SimulationTest, RunsMeetWhatTheyAreAbout) {
         sum.loop.fills += result.counts.loop.fills;
         sum.loop.unknown += result.counts.loop.unknown;
         sum.loop.replays += result.counts.loop.replays;
+        sum.trader.attempts += result.counts.trader.attempts;
+        sum.trader.applied += result.counts.trader.applied;
+        sum.trader.hand_overs += result.counts.trader.hand_overs;
+        sum.trader.roll_backs += result.counts.trader.roll_backs;
+        sum.trader.interrupted += result.counts.trader.interrupted;
+        sum.trader.orders += result.counts.trader.orders;
     }
     EXPECT_GT(sum.deliveries, 5000u);
     EXPECT_GT(sum.effects, 300u);
@@ -90,6 +96,12 @@ TEST_F(SimulationTest, RunsMeetWhatTheyAreAbout) {
     EXPECT_GT(sum.loop.fills, 50u);
     EXPECT_GT(sum.loop.unknown, 20u);
     EXPECT_GT(sum.loop.replays, 1000u);
+    EXPECT_GT(sum.trader.attempts, 500u);
+    EXPECT_GT(sum.trader.applied, 100u);
+    EXPECT_GT(sum.trader.hand_overs, 10u);
+    EXPECT_GT(sum.trader.roll_backs, 5u);
+    EXPECT_GT(sum.trader.interrupted, 3u);
+    EXPECT_GT(sum.trader.orders, 100u);
 }
 
 TEST_F(SimulationTest, HasExactlyAsManyCommandsAsTurnsWereAskedFor) {

@@ -107,6 +107,14 @@ Result<VenueReport> VenueModel::truth(const VenueAccount& account) {
     return told;
 }
 
+std::vector<VenueOrder> VenueModel::open_orders(const VenueAccount& account) {
+    const std::vector<PaperFault> faults = paper_->faults();
+    CHECK(paper_->set_faults({}).has_value());
+    auto told = paper_->report(account, 0);
+    CHECK(paper_->set_faults(faults).has_value());
+    return told ? std::move(told->open_orders) : std::vector<VenueOrder>();
+}
+
 VenueModel::Word VenueModel::word_of(const VenueAccount& account, const OrderClientId& id) const {
     const auto found = words_.find({account, id});
     return found == words_.end() ? Word{} : found->second;

@@ -44,6 +44,8 @@ public:
     void heal();
     // The venue as it is, whatever faults are on: an account's open orders, balances and all fills.
     Result<VenueReport> truth(const VenueAccount& account);
+    // Likewise, only what is open; empty for an account the venue does not know.
+    std::vector<VenueOrder> open_orders(const VenueAccount& account);
 
     // What the venue said of an order so far, for the proof of S11.
     struct Word {

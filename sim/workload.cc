@@ -13,12 +13,13 @@ struct Weighted {
     std::uint64_t weight;
 };
 // What follows a command, in parts of a thousand each: several of them may.
-constexpr std::array<Weighted, 17> kBetween{{
+constexpr std::array<Weighted, 18> kBetween{{
     {StepKind::deliver_held, 180},
     {StepKind::engine_round, 450},
     {StepKind::outbox_round, 600},
     {StepKind::advance_clock, 300},
     {StepKind::planner, 300},
+    {StepKind::trader, 120},
     {StepKind::venue_round, 300},
     {StepKind::desk, 80},
     {StepKind::step_clock_back, 12},
@@ -49,13 +50,14 @@ std::string hash_of(const Command& command) {
 }  // namespace
 
 std::string_view to_word(StepKind kind) {
-    constexpr std::array<std::string_view, 18> kWords{
+    constexpr std::array<std::string_view, 19> kWords{
         "command",
         "deliver_held",
         "engine_round",
         "outbox_round",
         "advance_clock",
         "planner",
+        "trader",
         "venue_round",
         "desk",
         "clock_back",
@@ -81,6 +83,7 @@ namespace {
 std::uint64_t weight_on_trading_day(const Weighted& step) {
     switch (step.kind) {
         case StepKind::planner:
+        case StepKind::trader:
         case StepKind::venue_round:
         case StepKind::desk:
             return step.weight * 2;

@@ -21,6 +21,7 @@ enum class StepKind {
     outbox_round,
     advance_clock,
     planner,      // The hostile planner makes some calls.
+    trader,       // Supervisors and people move strategies.
     venue_round,  // The server looks at its venue.
     desk,         // Humans put right what only they may.
     step_clock_back,

@@ -1,0 +1,76 @@
+// The trader's part of a simulation: supervisors and people act, strategies tick and trade, and now
+// and then the server dies in the middle of a switch.
+#include "sim/simulation.h"
+
+namespace interlock::sim {
+namespace {
+
+constexpr std::size_t kHeldMax = 40;
+
+}  // namespace
+
+// Some work of every kind between two calls, or nothing would be under way at the next one.
+void Simulation::work_a_little(SeededRandom& random) {
+    if (random.chance(900)) {
+        server_->engine().run_round(1 + random.below(16), std::chrono::microseconds(0));
+    }
+    for (int i = 0; random.chance(650) && i < 6 && world_.power.on; ++i) {
+        server_->outbox().run_round(std::chrono::milliseconds(0));
+    }
+    if (random.chance(550) && world_.power.on) {
+        world_.clock.advance(
+            Duration::of_milliseconds(static_cast<std::int64_t>(random.below(2500))));
+        server_->watch_venue();
+    }
+}
+
+void Simulation::supervise(SeededRandom& random) {
+    if (!world_.supervised) {
+        return;
+    }
+    const bool races = random.chance(200);
+    const std::vector<Command> race =
+        races ? supervisors_.compose_race(random) : std::vector<Command>();
+    for (const Command& command : race) {
+        deliver(command);  // Nothing happens between the two.
+    }
+    const std::uint64_t calls = races ? 0 : 1 + random.below(4);
+    for (std::uint64_t i = 0; i < calls && world_.power.on && !is_broken(); ++i) {
+        const Command command = supervisors_.compose(random);
+        if (random.chance(60) && held_.size() < kHeldMax) {
+            tell("  held back: " + to_text(command));
+            held_.push_back(command);
+            continue;
+        }
+        deliver(command);
+        work_a_little(random);
+        strike_switch(random);
+    }
+    if (races && world_.power.on) {
+        work_a_little(random);
+        strike_switch(random);
+    }
+}
+
+// Crashes and faults of the store where they hurt most: between the journal of a switch and its
+// hand-over, and while the restart after that rolls it back.
+void Simulation::strike_switch(SeededRandom& random) {
+    if (!world_.power.on || is_broken() || !trader_->is_switching()) {
+        return;
+    }
+    if (random.chance(60)) {
+        tell("  in the middle of a switch");
+        crash_now(random);
+        if (!is_broken() && random.chance(400)) {
+            store_trouble(random);
+        }
+    } else if (random.chance(60)) {
+        store_trouble(random);
+    }
+}
+
+void Simulation::settle_trader() {
+    trader_->check_rest(server_->plane().running, server_->store());
+}
+
+}  // namespace interlock::sim
