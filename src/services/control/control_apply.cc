@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/log.h"
 #include "services/control/control_service.h"
 #include "services/control/control_shared.h"
 
@@ -58,7 +59,9 @@ TurnRequest ControlService::apply_turn(Caller caller, Json payload, Reply reply)
     turn.principal = std::move(caller.principal);
     turn.function = "apply_control_decision";
     turn.reply = std::move(reply);
-    turn.decide = [this, payload = std::move(payload)](Turn& t) -> Result<TurnReply> {
+    // Masked before anything is kept of it: the payload goes into the ledger and a switch's journal
+    // as it came (002 §6.1.8).
+    turn.decide = [this, payload = redact(payload)](Turn& t) -> Result<TurnReply> {
         const std::string id = text_of(payload, "decision_id");
         const bool is_ours = id.starts_with(kBuiltinDecisionPrefix) ||
                              id.starts_with(kSystemDecisionPrefix) ||

@@ -188,6 +188,28 @@ TEST_F(ControlServiceTest, EveryAttemptIsOnTheRecord) {
     EXPECT_EQ(world.count("CONTROL_DECISION"), before + 4);
 }
 
+TEST_F(ControlServiceTest, AnAccessKeyInADecisionIsKeptNowhere) {
+    const std::string key = "ilk_thiskeymustneverbekept";
+    Json payload = StrategyWorld::switch_to("d1", idle);
+    payload.set("reason", "my key is " + key);
+    world.holds_effects = true;
+    world.decide(payload);
+    world.decide(Json::object({{"action", key}}));
+    for (const auto& [name, state] : world.memory.load_states("").value()) {
+        EXPECT_FALSE(state.json.contains(key)) << name;
+    }
+    for (const LedgerEntry& entry : world.memory.read_ledger(world.tenant, 0, 10'000).value()) {
+        EXPECT_FALSE(entry.canonical_json.contains(key)) << entry.canonical_json;
+    }
+}
+
+TEST_F(ControlServiceTest, ADecisionWithAKeyInItsReasonIsADuplicateOfItself) {
+    Json payload = StrategyWorld::switch_to("d1", idle);
+    payload.set("reason", "my key is ilk_thiskeymustneverbekept");
+    EXPECT_EQ(word(world.decide(payload), "status"), "applied");
+    EXPECT_EQ(word(world.decide(payload), "status"), "noop");
+}
+
 TEST_F(ControlServiceTest, AnUnknownOrderDegradesTheConcernAtOnce) {
     ASSERT_TRUE(world.paper->set_faults({{.kind = PaperFaultKind::time_out}}));
     world.trade("x1", Json::array({LoopWorld::intent("buy", "1", "99")}));

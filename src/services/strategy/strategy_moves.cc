@@ -1,5 +1,6 @@
 // What people do to a running strategy: start, stop, switch, pause, resume.
 #include "base/errors.h"
+#include "base/log.h"
 #include "services/control/control_shared.h"
 #include "services/strategy/strategy_service.h"
 
@@ -29,7 +30,7 @@ Result<Json> StrategyService::payload_of(Turn& turn, const Move& move, const std
         {"market_symbol", instance.symbol.text()},
         {"action", to_word(move.action)},
         {"target_strategy_id", move.id.text()},
-        {"reason", or_else(move.request.call.reason, "by a person")},
+        {"reason", redact(or_else(move.request.call.reason, "by a person"))},
         {"confidence", Json::number("1")},
         {"dry_run", false},
         {"override", move.request.override_guards},
