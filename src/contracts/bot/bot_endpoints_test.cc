@@ -1,0 +1,110 @@
+#include "contracts/bot/bot_endpoints.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace interlock {
+namespace {
+
+TEST(BotEndpoints, IdsAndRoutesAreThereOnce) {
+    std::set<std::string_view> ids;
+    std::set<std::string> routes;
+    for (const BotEndpoint& endpoint : bot_endpoints()) {
+        EXPECT_TRUE(ids.insert(endpoint.id).second) << endpoint.id;
+        EXPECT_TRUE(
+            routes.insert(std::string(endpoint.method) + " " + std::string(endpoint.path)).second)
+            << endpoint.id;
+        EXPECT_EQ(find_bot_endpoint(endpoint.id), &endpoint);
+        EXPECT_FALSE(endpoint.description.empty());
+    }
+    EXPECT_EQ(find_bot_endpoint("withdraw"), nullptr);
+}
+
+// Every endpoint of seed 004, planned ones included, by id, method and path.
+TEST(BotEndpoints, CoverTheWholeDocument) {
+    const std::set<std::string> document{
+        "signup POST /signup",
+        "account_login POST /account/login",
+        "account_status GET /account/status",
+        "regenerate_key POST /account/regenerate-key",
+        "initialize_bot POST /initialize_bot",
+        "start POST /start",
+        "stop POST /stop",
+        "restart POST /restart",
+        "status GET /status",
+        "exchange_status GET /exchange_status",
+        "logs GET /logs",
+        "pnl_status GET /pnl_status",
+        "pnl_last_update GET /pnl_last_update",
+        "balances GET /balances",
+        "positions GET /positions",
+        "health GET /health",
+        "config GET /config",
+        "update_pnl POST /update_pnl",
+        "update_symbol POST /update_symbol",
+        "update_all_symbols POST /update_all_symbols",
+        "update_bot_settings POST /update_bot_settings",
+        "reload_from_config POST /reload_from_config",
+        "update_exchange_keys POST /update_exchange_keys",
+        "connect_exchange POST /connect-exchange",
+        "disconnect_exchange POST /disconnect-exchange",
+        "run_pnl POST /run_pnl",
+        "stop_pnl POST /stop_pnl",
+        "pnl_snapshot GET /pnl_snapshot",
+    };
+    std::set<std::string> ours;
+    for (const BotEndpoint& endpoint : bot_endpoints()) {
+        ours.insert(
+            std::string(endpoint.id) + " " + std::string(endpoint.method) + " " +
+            std::string(endpoint.path));
+    }
+    EXPECT_EQ(ours, document);
+}
+
+TEST(BotEndpoints, AnythingThatChangesRiskNeedsAHuman) {
+    for (const BotEndpoint& endpoint : bot_endpoints()) {
+        const bool guarded =
+            endpoint.agent == AgentUse::proposal_only || endpoint.agent == AgentUse::conditional;
+        if (guarded) {
+            EXPECT_TRUE(endpoint.human_approval) << endpoint.id;
+            EXPECT_FALSE(endpoint.approval_reason.empty()) << endpoint.id;
+        }
+    }
+}
+
+TEST(BotEndpoints, TheSchemaListsEveryEndpointInItsGroup) {
+    const Json schema = agent_schema("https://here");
+    std::size_t listed = 0;
+    for (const auto& [name, group] : schema.find("endpoints")->members()) {
+        for (const Json& endpoint : group.find("endpoints")->items()) {
+            const BotEndpoint* known = find_bot_endpoint(endpoint.find("id")->as_string());
+            ASSERT_NE(known, nullptr);
+            EXPECT_EQ(known->group, name);
+            ++listed;
+        }
+    }
+    EXPECT_EQ(listed, bot_endpoints().size());
+    EXPECT_EQ(schema.find("tenant_base_url_pattern")->as_string(), "https://here/api/{tenant_id}");
+}
+
+TEST(BotEndpoints, RequestSchemasAreStrictAndKnowWhatMayBeLeftOut) {
+    const Json schema = request_schema_of(*find_bot_endpoint("update_exchange_keys"));
+    EXPECT_EQ(*schema.find("additionalProperties"), Json(false));
+    EXPECT_EQ(to_text(*schema.find("required")), R"(["exchange","api_key","api_secret"])");
+    EXPECT_TRUE(request_schema_of(*find_bot_endpoint("start")).is_null());
+    const Json run = request_schema_of(*find_bot_endpoint("run_pnl"));
+    EXPECT_EQ(
+        to_text(*run.find("properties")->find("lookback_days")),
+        R"({"type":["integer"],"default":30})");
+}
+
+TEST(BotEndpoints, TheTextForModelsNamesEveryPath) {
+    const std::string text = llms_text("https://here");
+    for (const BotEndpoint& endpoint : bot_endpoints()) {
+        EXPECT_NE(text.find(std::string(endpoint.path) + ": "), std::string::npos) << endpoint.id;
+    }
+}
+
+}  // namespace
+}  // namespace interlock
