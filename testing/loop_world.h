@@ -52,6 +52,7 @@ public:
         config.loop.paper_deposit = Decimal(10'000);
         config.loop.universe = paper->symbols();
         config.loop.transfer_threshold = Decimal(100);
+        config.supervisor = supervisor_config;
         plane = std::make_unique<Plane>(
             Plane::Parts{
                 .store = store,
@@ -91,7 +92,8 @@ public:
             .venues = {{TradeMode::paper, paper.get()}},
             .clock = clock,
             .ticker = *plane->ticker,
-            .decisions = *plane->decisions});
+            .decisions = *plane->decisions,
+            .supervisor = plane->supervisor.get()});
     }
 
     void submit(TurnRequest request) { engine->submit_turn()(std::move(request)); }
@@ -292,6 +294,7 @@ public:
     VenueAccount venue_account() const { return {tenant, default_account_id(), TradeMode::paper}; }
 
     const TenantId tenant = TenantId::trusted("demo");
+    SupervisorConfig supervisor_config;  // Takes effect with the next rebuild().
     FakeClock clock;
     std::unique_ptr<FakeIdSource> ids;
     MemoryLedgerStore memory;

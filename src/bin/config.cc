@@ -184,6 +184,98 @@ std::vector<Key> paper_keys() {
     };
 }
 
+std::string bool_text(bool value) {
+    return value ? "true" : "false";
+}
+
+std::string set_tenants(std::set<TenantId>& into, const std::string& text) {
+    std::set<TenantId> tenants;
+    for (const std::string_view part : split(text, ',')) {
+        const std::string_view name = trim(part);
+        if (name.empty()) {
+            continue;
+        }
+        if (!is_tenant_text(name)) {
+            return "must be tenant ids separated by commas";
+        }
+        tenants.insert(TenantId::trusted(std::string(name)));
+    }
+    into = std::move(tenants);
+    return {};
+}
+
+std::string set_confidence(Decimal& into, const std::string& text) {
+    const auto value = Decimal::parse(text);
+    if (!value || value->is_negative() || *value > Decimal(1)) {
+        return "must be a number from 0 to 1";
+    }
+    into = *value;
+    return {};
+}
+
+// A duration that is told in whole units.
+std::string set_duration(
+    Duration& into, const std::string& text, Duration unit, std::pair<int, int> bounds) {
+    std::int64_t count = 0;
+    const std::string problem = set_integer<std::int64_t>(count, text, bounds.first, bounds.second);
+    if (problem.empty()) {
+        into = {count * unit.microseconds};
+    }
+    return problem;
+}
+
+std::vector<Key> supervisor_keys() {
+    return {
+        {"supervisor.enabled",
+         "Whether the built-in supervisor looks at the concerns and records what it would do.",
+         [](const Config& c) { return bool_text(c.supervisor.enabled); },
+         [](Config& c, const std::string& text) { return set_bool(c.supervisor.enabled, text); }},
+        {"supervisor.allow_actions",
+         "Whether its decisions are applied; false: recorded only, dispatch blocked.",
+         [](const Config& c) { return bool_text(c.supervisor.allow_actions); },
+         [](Config& c, const std::string& text) {
+             return set_bool(c.supervisor.allow_actions, text);
+         }},
+        {"supervisor.every_seconds",
+         "Seconds between two looks at a concern.",
+         [](const Config& c) {
+             return std::to_string(c.supervisor.every.microseconds / 1'000'000);
+         },
+         [](Config& c, const std::string& text) {
+             return set_duration(c.supervisor.every, text, Duration::of_seconds(1), {5, 3600});
+         }},
+        {"supervisor.min_confidence",
+         "The least confidence of a decision that changes something, 0 to 1.",
+         [](const Config& c) { return to_text(c.supervisor.policy.min_confidence); },
+         [](Config& c, const std::string& text) {
+             return set_confidence(c.supervisor.policy.min_confidence, text);
+         }},
+        {"supervisor.minimum_hold_minutes",
+         "Minutes between two switches, and before what was tightened is loosened.",
+         [](const Config& c) {
+             return std::to_string(
+                 c.supervisor.policy.minimum_hold.microseconds /
+                 Duration::of_minutes(1).microseconds);
+         },
+         [](Config& c, const std::string& text) {
+             return set_duration(
+                 c.supervisor.policy.minimum_hold, text, Duration::of_minutes(1), {1, 1440});
+         }},
+        {"supervisor.tenants",
+         "Whose concerns, separated by commas; empty: every tenant's.",
+         [](const Config& c) {
+             std::vector<std::string> names;
+             for (const TenantId& tenant_id : c.supervisor.tenants) {
+                 names.push_back(tenant_id.text());
+             }
+             return join(names);
+         },
+         [](Config& c, const std::string& text) {
+             return set_tenants(c.supervisor.tenants, text);
+         }},
+    };
+}
+
 std::vector<Key> all_keys() {
     std::vector<Key> keys{
         text_key("data", "Folder of database, keys and sockets.", &Config::data_folder),
@@ -209,6 +301,9 @@ std::vector<Key> all_keys() {
         "Unix socket of `interlock sink`; empty: no effects.",
         &Config::effects_sink));
     for (Key& key : paper_keys()) {
+        keys.push_back(std::move(key));
+    }
+    for (Key& key : supervisor_keys()) {
         keys.push_back(std::move(key));
     }
     for (const LimitSpec& spec : limit_specs()) {

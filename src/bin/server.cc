@@ -209,14 +209,15 @@ Result<void> Server::Body::build_plane() {
         PlaneConfig{
             .two_person_rule = config.approvals_two_person,
             .has_sink = !config.effects_sink.empty(),
-            .loop = std::move(loop)});
-    venue_watch = std::make_unique<VenueWatch>(
-        VenueWatch::Parts{
-            .loop = *plane->loop,
-            .venues = venues(),
-            .clock = clock,
-            .ticker = *plane->ticker,
-            .decisions = *plane->decisions});
+            .loop = std::move(loop),
+            .supervisor = config.supervisor});
+    venue_watch = std::make_unique<VenueWatch>(VenueWatch::Parts{
+        .loop = *plane->loop,
+        .venues = venues(),
+        .clock = clock,
+        .ticker = *plane->ticker,
+        .decisions = *plane->decisions,
+        .supervisor = plane->supervisor.get()});
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);
     engine->set_round_duty([this] { plane->ledger.duty(); });

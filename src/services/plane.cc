@@ -58,6 +58,15 @@ Plane::Plane(Parts parts, PlaneConfig config)
             .ticker = *ticker,
             .control = *decisions,
             .feed = *parts.feed});
+        supervisor = std::make_unique<SupervisorService>(SupervisorService::Parts{
+            .submit = parts.submit,
+            .loop = *loop,
+            .ticker = *ticker,
+            .control = *decisions,
+            .ledger = ledger,
+            .latch = latch,
+            .feed = *parts.feed,
+            .config = config.supervisor});
     }
     runner.set_effect_dispatch(parts.dispatch);
     // A ledger that cannot be written stops trading: latch first, then the file, because the record

@@ -20,6 +20,7 @@
 #include "services/principal_directory.h"
 #include "services/probe_service.h"
 #include "services/strategy/strategy_service.h"
+#include "services/supervisor/supervisor_service.h"
 #include "services/turn_runner.h"
 
 namespace interlock {
@@ -29,6 +30,7 @@ struct PlaneConfig {
     bool has_sink = false;
     LoopConfig loop = {};
     ControlConfig control = {};
+    SupervisorConfig supervisor = {};
 };
 
 class Plane {
@@ -77,6 +79,7 @@ public:
     std::unique_ptr<StrategyTicker> ticker;
     std::unique_ptr<ControlService> decisions;
     std::unique_ptr<StrategyService> strategies;
+    std::unique_ptr<SupervisorService> supervisor;
 
 private:
     Parts parts_;

@@ -63,16 +63,17 @@ TurnRequest ControlService::apply_turn(Caller caller, Json payload, Reply reply)
     // as it came (002 §6.1.8).
     turn.decide = [this, payload = redact(payload)](Turn& t) -> Result<TurnReply> {
         const std::string id = text_of(payload, "decision_id");
-        const bool is_ours = id.starts_with(kBuiltinDecisionPrefix) ||
-                             id.starts_with(kSystemDecisionPrefix) ||
-                             id.starts_with(kOperatorDecisionPrefix);
+        const bool is_ours =
+            id.starts_with(kBuiltinDecisionPrefix) || id.starts_with(kSystemDecisionPrefix) ||
+            id.starts_with(kOperatorDecisionPrefix) || id.starts_with(kSupervisorDecisionPrefix);
         if (is_ours) {
             return refuse_unreadable(
                 t,
                 payload,
                 Error{
                     &errors::invalid_payload,
-                    "decision_id: ids that begin with auto., sys_ or op_ are the server's own.",
+                    "decision_id: ids that begin with auto., sys_, op_ or hermes. are "
+                    "the server's own.",
                     {},
                     {}});
         }

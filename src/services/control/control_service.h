@@ -27,6 +27,8 @@ namespace interlock {
 
 // Decisions that a person's helper call becomes.
 inline constexpr std::string_view kOperatorDecisionPrefix = "op_";
+// Decisions of the built-in supervisor.
+inline constexpr std::string_view kSupervisorDecisionPrefix = "hermes.";
 
 // What happens to a strategy's orders when it is paused.
 enum class OnPause { cancel_entries, keep, cancel_all };

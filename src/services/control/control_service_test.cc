@@ -195,10 +195,12 @@ TEST_F(ControlServiceTest, AnAccessKeyInADecisionIsKeptNowhere) {
     world.holds_effects = true;
     world.decide(payload);
     world.decide(Json::object({{"action", key}}));
-    for (const auto& [name, state] : world.memory.load_states("").value()) {
+    const auto states = world.memory.load_states("").value();
+    for (const auto& [name, state] : states) {
         EXPECT_FALSE(state.json.contains(key)) << name;
     }
-    for (const LedgerEntry& entry : world.memory.read_ledger(world.tenant, 0, 10'000).value()) {
+    const auto entries = world.memory.read_ledger(world.tenant, 0, 10'000).value();
+    for (const LedgerEntry& entry : entries) {
         EXPECT_FALSE(entry.canonical_json.contains(key)) << entry.canonical_json;
     }
 }

@@ -29,6 +29,11 @@ void VenueWatch::poll() {
     for (TurnRequest& turn : parts_.ticker.due_turns(time)) {
         parts_.loop.submit(std::move(turn));
     }
+    if (parts_.supervisor != nullptr) {
+        for (TurnRequest& turn : parts_.supervisor->due_turns(time)) {
+            parts_.loop.submit(std::move(turn));
+        }
+    }
 }
 
 void VenueWatch::note_venues(const std::map<TradeMode, bool>& reached) {

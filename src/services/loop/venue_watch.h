@@ -1,5 +1,5 @@
 // Looks at the venues on its own: brings news of every account to the engine, beats their hearts
-// and those of the strategies, and has their execution judged.
+// and those of the strategies, has their execution judged and the supervisor look at them.
 //
 // poll() is synchronous; the server calls it from a thread of its own, the simulator directly.
 #pragma once
@@ -13,6 +13,7 @@
 #include "services/control/control_service.h"
 #include "services/loop/loop_service.h"
 #include "services/strategy/strategy_ticker.h"
+#include "services/supervisor/supervisor_service.h"
 
 namespace interlock {
 
@@ -26,6 +27,7 @@ public:
         Clock& clock;
         StrategyTicker& ticker;
         ControlService& decisions;
+        SupervisorService* supervisor = nullptr;  // Null: nobody supervises.
     };
     explicit VenueWatch(Parts parts) : parts_(std::move(parts)) {}
 
