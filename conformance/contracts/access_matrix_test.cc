@@ -43,6 +43,7 @@ std::map<std::string, Row> strategy_rows() {
         {"get_strategy", {with(kHumansAndOperator, "agent"), {}}},
         {"list_concerns", {with(kHumansAndOperator, "agent"), {}}},
         {"list_strategy_types", {with(kHumansAndOperator, "agent"), {}}},
+        {"list_supervisor_decisions", {with(kHumansAndOperator, "agent"), {}}},
         {"create_strategy", {kHumans, {}}},
         {"update_strategy", {kHumans, {}}},
         {"delete_strategy", {kHumans, {}}},

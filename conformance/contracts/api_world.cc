@@ -12,6 +12,7 @@
 #include "api/http/page_operations.h"
 #include "api/http/probe_operations.h"
 #include "api/http/strategy_operations.h"
+#include "api/http/supervisor_operations.h"
 #include "api/http/tenant_operations.h"
 #include "base/check.h"
 #include "base/crypto.h"
@@ -143,6 +144,7 @@ void ApiWorld::build() {
     register_loop_control_operations(*table_, *plane.control);
     register_control_operations(*table_, *plane.decisions, *plane.strategies);
     register_strategy_operations(*table_, *plane.strategies);
+    register_supervisor_operations(*table_, *plane.supervisor);
     watch_ = std::make_unique<VenueWatch>(VenueWatch::Parts{
         .loop = *plane.loop,
         .venues = {{TradeMode::paper, paper_.get()}},

@@ -25,6 +25,7 @@
 #include "api/http/page_operations.h"
 #include "api/http/probe_operations.h"
 #include "api/http/strategy_operations.h"
+#include "api/http/supervisor_operations.h"
 #include "api/http/tenant_operations.h"
 #include "api/mcp/mcp_http.h"
 #include "api/mcp/operation_catalog.h"
@@ -279,6 +280,7 @@ void Server::Body::build_table() {
     register_loop_control_operations(table, *plane->control);
     register_control_operations(table, *plane->decisions, *plane->strategies);
     register_strategy_operations(table, *plane->strategies);
+    register_supervisor_operations(table, *plane->supervisor);
     register_page_operations(table);
     register_openapi_operation(table, std::string(interlock_version()));
 }
