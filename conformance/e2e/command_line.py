@@ -1,64 +1,16 @@
 """The commands against a real server: making tenants, stopping, approving as a human, completing."""
 
 import json
-import os
 import pathlib
-import pty
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 
 import plane
-
-PASSWORD = "correct horse battery staple"
-EMAIL = "owner@example.com"
-
-
-class Commands:
-    def __init__(self, data):
-        self.data = data
-
-    def run(self, *arguments, stdin="", code=0, as_json=True):
-        options = ["--json"] if as_json else []
-        result = subprocess.run(
-            [plane.program(), *arguments, "--data", self.data, *options], input=stdin,
-            capture_output=True, text=True, timeout=plane.PATIENCE_SECONDS)
-        assert result.returncode == code, (arguments, result.returncode, result.stdout,
-                                           result.stderr)
-        if not as_json:
-            return result.stdout
-        said = result.stdout or result.stderr
-        return json.loads(said) if said else None
-
-    def refused(self, *arguments, stdin="", code=1):
-        return self.run(*arguments, stdin=stdin, code=code)["error"]["code"]
-
-    def on_terminal(self, *arguments, answers):
-        """Runs a command on a terminal of its own; gives what the terminal showed."""
-        child, terminal = pty.fork()
-        if child == 0:
-            os.execv(plane.program(), [plane.program(), *arguments, "--data", self.data])
-        shown = ""
-        deadline = time.monotonic() + plane.PATIENCE_SECONDS
-        waiting = list(answers)
-        while time.monotonic() < deadline:
-            try:
-                piece = os.read(terminal, 4096).decode()
-            except OSError:  # The child has gone.
-                break
-            if not piece:
-                break
-            shown += piece
-            if waiting and waiting[0][0] in shown:
-                os.write(terminal, (waiting.pop(0)[1] + "\n").encode())
-        _, status = os.waitpid(child, 0)
-        os.close(terminal)
-        assert not waiting, (waiting, shown)
-        return os.waitstatus_to_exitcode(status), shown
+from commands import EMAIL, PASSWORD, Commands
 
 
 def make_people(commands):
@@ -159,6 +111,8 @@ def complete(commands):
     assert {"on", "off", "status"} <= set(completions("interlock", "kill", ""))
     assert completions("interlock", "--data", "/x", "kill", "on", "--ten") == ["--tenant"]
     assert "pending" in completions("interlock", "approvals", "list", "--state", "")
+    assert {"list", "show", "create", "switch"} <= set(completions("interlock", "strategy", ""))
+    assert "set_risk_mode" in completions("interlock", "decide", "--action", "")
     for shell in ("zsh", "fish"):
         text = commands.run("completion", shell, as_json=False)
         assert "/approvals/approve" in text

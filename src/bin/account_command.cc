@@ -14,26 +14,6 @@ struct Options {
     std::string decision;
 };
 
-// The named tenant, or the only one.
-Result<std::string> chosen_tenant(ServerClient& server, const Options& options) {
-    if (!options.tenant.empty()) {
-        TRY_ASSIGN(const TenantId named, TenantId::parse(options.tenant));
-        return named.text();
-    }
-    TRY_ASSIGN(const std::vector<TenantId> tenants, list_tenants(server));
-    if (tenants.size() != 1) {
-        std::string names;
-        for (const TenantId& one : tenants) {
-            names += (names.empty() ? "" : ", ") + one.text();
-        }
-        return fail(
-            errors::bad_usage,
-            "This server has " + count_text(std::ssize(tenants), "tenant") + ": " + names + ".",
-            "Name one with --tenant.");
-    }
-    return tenants.front().text();
-}
-
 std::expected<Json, ExitCode> fetch(
     const GlobalOptions& global, const Options& options, const std::string& path) {
     const auto folder = chosen_data_folder(global);
@@ -41,7 +21,7 @@ std::expected<Json, ExitCode> fetch(
         return std::unexpected(folder.error());
     }
     ServerClient server(*folder);
-    const auto tenant = chosen_tenant(server, options);
+    const auto tenant = chosen_tenant(server, options.tenant);
     if (!tenant) {
         return std::unexpected(report_failure(global, tenant.error()));
     }

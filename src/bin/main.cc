@@ -12,6 +12,7 @@
 #include "bin/command.h"
 #include "bin/completion_command.h"
 #include "bin/config.h"
+#include "bin/decide_command.h"
 #include "bin/demo_command.h"
 #include "bin/doctor_command.h"
 #include "bin/drill_command.h"
@@ -22,6 +23,7 @@
 #include "bin/serve_command.h"
 #include "bin/sim_command.h"
 #include "bin/sink_command.h"
+#include "bin/strategy_command.h"
 #include "bin/version_command.h"
 
 namespace interlock {
@@ -40,6 +42,8 @@ void describe(CommandLine& line) {
     add_approvals_command(line);
     add_audit_command(line);
     add_account_commands(line);
+    add_strategy_commands(line);
+    add_decide_command(line);
     add_replay_command(line);
     add_receipt_command(line);
     add_admin_commands(line);

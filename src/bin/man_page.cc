@@ -34,17 +34,20 @@ constexpr std::array<Pair, 6> kEnvironment{{
     {"INTERLOCK_DATA", "The data folder; --data goes before it."},
     {"INTERLOCK_CONFIG", "The configuration file; --config goes before it."},
     {"INTERLOCK_PORT", "The port to serve on; --port goes before it."},
-    {"INTERLOCK_ACCESS_KEY", "The access key that the mcp command acts with."},
+    {"INTERLOCK_ACCESS_KEY", "The access key that the commands mcp and decide act with."},
     {"INTERLOCK_...",
      "Every key of the configuration in capitals with '_' for '.', such as INTERLOCK_LOG_LEVEL for "
      "log.level. Variables go before the file, flags before variables."},
     {"XDG_DATA_HOME", "Where data folders are by default, as interlock inside it."},
 }};
 
-constexpr std::array<Pair, 5> kExamples{{
+constexpr std::array<Pair, 7> kExamples{{
     {"interlock demo", "Serve a demo tenant and print how to reach it."},
     {"interlock kill on --reason \"strange fills\"", "Stop everything on this host now."},
     {"interlock approvals approve apr_...", "See a request, log in as a human, approve it."},
+    {"interlock strategy list", "See which strategies there are and which of them trade."},
+    {"interlock decide --concern main:btcusdt --action pause --reason \"odd fills\"",
+     "Pause the strategy that is active on a market, once and on the record."},
     {"interlock audit export --tenant demo -o demo.ndjson", "Keep a signed copy of a chain."},
     {"interlock audit verify demo.ndjson --public-key ledger.pub",
      "Check that copy on another machine."},

@@ -132,6 +132,25 @@ Result<std::vector<TenantId>> list_tenants(ServerClient& server) {
     return tenants;
 }
 
+Result<std::string> chosen_tenant(ServerClient& server, const std::string& named) {
+    if (!named.empty()) {
+        TRY_ASSIGN(const TenantId tenant, TenantId::parse(named));
+        return tenant.text();
+    }
+    TRY_ASSIGN(const std::vector<TenantId> tenants, list_tenants(server));
+    if (tenants.size() != 1) {
+        std::string names;
+        for (const TenantId& one : tenants) {
+            names += (names.empty() ? "" : ", ") + one.text();
+        }
+        return fail(
+            errors::bad_usage,
+            "This server has " + count_text(std::ssize(tenants), "tenant") + ": " + names + ".",
+            "Name one with --tenant.");
+    }
+    return tenants.front().text();
+}
+
 ExitCode report_refusal(const GlobalOptions& global, const ServerAnswer& answer) {
     const Json otherwise = foreign_error(answer.status);
     const Json& error = error_of(answer, otherwise);

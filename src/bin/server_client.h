@@ -59,6 +59,9 @@ Result<ServerAnswer> fetch_tenants(ServerClient& server);
 // Every tenant of the server, in order; `_system` is not among them.
 Result<std::vector<TenantId>> list_tenants(ServerClient& server);
 
+// The named tenant, or the only one; a usage error that lists them otherwise.
+Result<std::string> chosen_tenant(ServerClient& server, const std::string& named);
+
 // Prints a refusal (code, sentence, what to do next, whether a retry makes sense).
 ExitCode report_refusal(const GlobalOptions& global, const ServerAnswer& answer);
 // report(), with the exit codes of this file's errors.
