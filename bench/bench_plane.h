@@ -55,6 +55,7 @@ public:
 
     Plane& plane() { return *plane_; }
     RandomIdSource& ids() { return ids_; }
+    std::vector<Symbol> symbols() const { return feed_ ? feed_->symbols() : std::vector<Symbol>(); }
     const EngineCounts& counts() const { return counts_; }
     std::vector<TurnCommit> take_recorded();
 

@@ -86,6 +86,11 @@ private:
 
     void submit(std::size_t caller) {
         ++submitted_;
+        if (options_.source != nullptr) {
+            sent_at_[caller] = SteadyClock::now();
+            options_.source->send(caller, reply_to(caller));
+            return;
+        }
         options_.kind == TurnKind::probe ? submit_probe(caller) : submit_decision(caller);
     }
 
@@ -125,9 +130,13 @@ private:
 
     std::function<void(const Result<Answer>&)> reply_to(std::size_t caller) {
         return [this, caller](const Result<Answer>& answer) {
-            answered_.push_back(
-                {caller, answer.has_value() && is_as_meant(options_.kind, answer->body)});
+            answered_.push_back({caller, answer.has_value() && is_as_meant(answer->body)});
         };
+    }
+
+    bool is_as_meant(std::string_view answer) const {
+        return options_.source != nullptr ? options_.source->is_as_meant(answer)
+                                          : interlock::is_as_meant(options_.kind, answer);
     }
 
     // On the engine thread: one wake-up of the driver for a whole batch.

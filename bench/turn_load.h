@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <string_view>
 
 #include "base/result.h"
 #include "bench/bench_plane.h"
@@ -18,9 +20,19 @@ namespace interlock {
 
 inline constexpr std::size_t kTurnCallersMax = 2048;
 
+// Turns that a load sends instead of those of its kind, on the driver's thread.
+class TurnSource {
+public:
+    virtual ~TurnSource() = default;
+    virtual void send(std::size_t caller, std::function<void(const Result<Answer>&)> reply) = 0;
+    // Whether an answer says that the turn came out as meant; on the engine's thread.
+    virtual bool is_as_meant(std::string_view answer) const = 0;
+};
+
 struct TurnLoadOptions {
     std::size_t callers = 1;
     TurnKind kind = TurnKind::probe;  // Decisions need a plane that trades.
+    TurnSource* source = nullptr;     // Outlives the load; null: turns of the kind.
     // Ends with whichever comes first.
     std::int64_t turns_max = 1'000'000;
     std::chrono::milliseconds duration{1000};

@@ -43,11 +43,15 @@ def main():
         missing = FIELDS - row.keys()
         assert not missing, f"{row} lacks {missing}"
         assert row["turns_per_s"] > 0 and row["raw_turns_per_s"] > 0, row
+    (control,) = lines_of("control", "--seconds", "0.1", "--rounds", "1", "--callers", "8")
+    assert control["plain"]["per_s"] > 0 and control["control"]["per_s"] > 0, control
+    (strategies,) = lines_of("strategies", "--instances", "40", "--accounts", "2", "--rounds", "2")
+    assert strategies["running"] == 40 and strategies["open_orders"] > 0, strategies
     (tick,) = lines_of("tick", "--samples", "2", "--rounds", "1")
     assert tick["open_orders"] == 180 and all(row["p50_us"] > 0 for row in tick["rows"]), tick
     (replay,) = lines_of("replay", "--decisions", "50", "--rounds", "1")
     assert replay["decisions"] == 50 and replay["decisions_per_minute"] > 0, replay
-    print(*rows, start, *decisions, tick, replay, sep="\n")
+    print(*rows, start, *decisions, control, strategies, tick, replay, sep="\n")
 
 
 main()

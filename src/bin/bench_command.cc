@@ -79,6 +79,36 @@ void add_turns(CommandLine& line, CLI::App& bench) {
     add_load(line, *decisions, TurnKind::decision, std::move(defaults));
 }
 
+void add_control(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "control", "Durable control decisions per second beside plain durable turns.");
+    const auto options = std::make_shared<ControlBenchOptions>();
+    command->add_option("--callers", options->callers, "Concurrent supervisors.")
+        ->check(CLI::Range(std::int64_t{1}, static_cast<std::int64_t>(kTurnCallersMax)));
+    command->add_option("--seconds", options->seconds, "Length of each measurement.")
+        ->check(CLI::Range(0.05, 600.0));
+    command->add_option("--rounds", options->rounds, "Repetitions; medians are reported.")
+        ->check(CLI::Range(1, 100));
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_bench_control_command(line.global, *options); };
+    });
+}
+
+void add_strategies(CommandLine& line, CLI::App& bench) {
+    CLI::App* command =
+        bench.add_subcommand("strategies", "CPU of one round of ticks with many live strategies.");
+    const auto options = std::make_shared<StrategiesBenchOptions>();
+    command->add_option("--instances", options->instances, "Live strategies.")
+        ->check(CLI::Range(1, 10'000));
+    command->add_option("--accounts", options->accounts, "Accounts that they are spread over.")
+        ->check(CLI::Range(1, 1000));
+    command->add_option("--rounds", options->rounds, "Rounds; the median is reported.")
+        ->check(CLI::Range(1, 10'000));
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_bench_strategies_command(line.global, *options); };
+    });
+}
+
 void add_tick(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand(
         "tick", "Time of one tick of the loop without IO: facts, gates, dry run.");
@@ -273,6 +303,26 @@ ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOption
     return ExitCode::ok;
 }
 
+ExitCode run_bench_control_command(const GlobalOptions& global, ControlBenchOptions options) {
+    options.folder = global.data;
+    const auto ran = run_control_bench(options);
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
+    return ExitCode::ok;
+}
+
+ExitCode run_bench_strategies_command(const GlobalOptions& global, StrategiesBenchOptions options) {
+    options.folder = global.data;
+    const auto ran = run_strategies_bench(options);
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
+    return ExitCode::ok;
+}
+
 ExitCode run_bench_tick_command(const GlobalOptions& global, const TickBenchOptions& options) {
     const auto ran = run_tick_bench(options);
     if (!ran) {
@@ -338,6 +388,8 @@ void add_bench_command(CommandLine& line) {
     CLI::App* bench = line.app.add_subcommand("bench", "Measure this machine with and without us.");
     bench->require_subcommand(1);
     add_turns(line, *bench);
+    add_control(line, *bench);
+    add_strategies(line, *bench);
     add_tick(line, *bench);
     add_replay(line, *bench);
     add_start(line, *bench);

@@ -1,23 +1,27 @@
-// `interlock bench turns|decisions|tick|replay|start|matching|paper|gates|backtest`: numbers
-// of this machine, ours and bare ones.
+// `interlock bench turns|decisions|control|strategies|tick|replay|start|matching|paper|gates|
+// backtest`: numbers of this machine, ours and bare ones.
 #pragma once
 
 #include <string>
 
 #include "bench/backtest_bench.h"
+#include "bench/control_bench.h"
 #include "bench/gates_bench.h"
 #include "bench/loop_bench.h"
 #include "bench/matching_bench.h"
 #include "bench/paper_bench.h"
 #include "bench/replay_bench.h"
 #include "bench/start_bench.h"
+#include "bench/strategies_bench.h"
 #include "bench/turns_bench.h"
 #include "bin/command.h"
 
 namespace interlock {
 
-// For these four, --data names the folder whose disk is measured.
+// For these six, --data names the folder whose disk is measured.
 ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions options);
+ExitCode run_bench_control_command(const GlobalOptions& global, ControlBenchOptions options);
+ExitCode run_bench_strategies_command(const GlobalOptions& global, StrategiesBenchOptions options);
 ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions options);
 ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOptions options);
 ExitCode run_bench_backtest_command(const GlobalOptions& global, BacktestBenchOptions options);

@@ -1,0 +1,250 @@
+#include "bench/control_bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/check.h"
+#include "base/errors.h"
+#include "bench/scratch_folder.h"
+#include "bench/turn_load.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::array<std::string_view, 5> kActions{
+    "switch", "set_risk_mode", "set_risk_mode", "pause", "resume"};
+
+// The concern that one caller supervises.
+struct Supervised {
+    LoopService::Caller caller;
+    Symbol symbol;
+    std::array<std::string, 2> strategies;
+    std::int64_t sent = 0;
+};
+
+class ControlSource final : public TurnSource {
+public:
+    // Makes the strategies; the engine has not been started.
+    static Result<ControlSource> create(BenchPlane& bench, std::int64_t callers) {
+        ControlSource source(bench);
+        const std::vector<Symbol> symbols = bench.symbols();
+        const std::int64_t markets = std::ssize(symbols);
+        for (std::int64_t i = 0; i < callers; ++i) {
+            Supervised one;
+            one.caller.tenant_id = TenantId::trusted(fmt::format("bench{}", i / markets));
+            one.caller.principal.kind = PrincipalKind::agent;
+            one.caller.principal.id = "key_bench";
+            one.caller.principal.tenants = {one.caller.tenant_id};
+            one.caller.principal.scopes = {Scope::supervisor};
+            one.symbol = symbols[static_cast<std::size_t>(i % markets)];
+            for (std::string& id : one.strategies) {
+                TRY_ASSIGN(id, source.make_strategy(one));
+            }
+            source.supervised_.push_back(std::move(one));
+        }
+        return source;
+    }
+
+    // From the text of the call on, as it comes in over HTTP.
+    void send(std::size_t caller, std::function<void(const Result<Answer>&)> reply) override {
+        Supervised& one = supervised_[caller];
+        auto payload = parse_json(next_text(one));
+        CHECK(payload.has_value());
+        ControlService& control = *bench_.plane().decisions;
+        control.submit(control.apply_turn(one.caller, *std::move(payload), std::move(reply)));
+    }
+    bool is_as_meant(std::string_view answer) const override {
+        return answer.starts_with(R"({"ok":true,"status":"applied")");
+    }
+
+private:
+    explicit ControlSource(BenchPlane& bench) : bench_(bench) {}
+
+    Result<std::string> make_strategy(const Supervised& one) {
+        CreateStrategyRequest request;
+        request.call.idempotency_key = IdempotencyKey::trusted(bench_.ids().new_id("idem"));
+        request.strategy_type = "idle";
+        request.account_id = default_account_id();
+        request.market_symbol = one.symbol.text();
+        std::optional<Result<Answer>> answer;
+        std::vector<TurnRequest> batch;
+        batch.push_back(bench_.plane().strategies->create_turn(
+            one.caller, std::move(request), [&](Result<Answer> given) {
+                answer = std::move(given);
+            }));
+        bench_.plane().runner.run_batch(std::move(batch));
+        if (!answer || !*answer) {
+            return fail(
+                errors::unavailable,
+                "A strategy could not be made: " + (answer ? answer->error().message : "no word"));
+        }
+        TRY_ASSIGN(const Json made, parse_json((*answer)->body));
+        const Json* id = made.find("id");
+        if (id == nullptr || !id->is_string()) {
+            return fail(errors::unavailable, "A strategy could not be made: " + (*answer)->body);
+        }
+        return id->as_string();
+    }
+
+    std::string next_text(Supervised& one) {
+        const std::int64_t number = one.sent++;
+        const std::size_t step = static_cast<std::size_t>(number) % kActions.size();
+        const std::size_t round = static_cast<std::size_t>(number) / kActions.size();
+        std::string text = fmt::format(
+            R"({{"decision_id":"{}","concern_id":"{}","account_id":"main","market_symbol":"{}",)"
+            R"("action":"{}","reason":"the narrative changed","confidence":0.83)",
+            bench_.ids().new_id("dec"),
+            concern_id_of(default_account_id(), one.symbol).text(),
+            one.symbol.text(),
+            kActions[step]);
+        const std::string& active = one.strategies[round % 2];
+        if (step == 0) {
+            text += fmt::format(R"(,"target_strategy_id":"{}")", active);
+        } else {
+            text += fmt::format(R"(,"expected_active_strategy_id":"{}")", active);
+        }
+        if (kActions[step] == "set_risk_mode") {
+            text += step == 1 ? R"(,"risk_mode":"defensive")" : R"(,"risk_mode":"normal")";
+        }
+        return text + "}";
+    }
+
+    BenchPlane& bench_;
+    std::vector<Supervised> supervised_;
+};
+
+double seconds_of(Duration span) {
+    return static_cast<double>(std::max<std::int64_t>(1, span.microseconds)) / 1e6;
+}
+
+// What was seen in each round.
+struct Rounds {
+    std::vector<double> per_s;
+    std::vector<std::int64_t> p50_us;
+    std::vector<std::int64_t> p99_us;
+    std::vector<double> mean_batch;
+    std::vector<double> engine_share;
+    std::vector<double> engine_us;
+
+    ControlBenchSide medians() const {
+        return {
+            .per_s = median_of(per_s),
+            .p50_us = median_of(p50_us),
+            .p99_us = median_of(p99_us),
+            .mean_batch = median_of(mean_batch),
+            .engine_cpu_share = median_of(engine_share),
+            .engine_us = median_of(engine_us)};
+    }
+};
+
+Result<void> measure(const ControlBenchOptions& options, bool is_control, Rounds& side) {
+    TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options.folder));
+    TRY_ASSIGN(
+        const auto bench, BenchPlane::open({.folder = folder.file("data"), .trade = is_control}));
+    std::optional<ControlSource> source;
+    if (is_control) {
+        TRY_ASSIGN(ControlSource made, ControlSource::create(*bench, options.callers));
+        source.emplace(std::move(made));
+    }
+    const EngineCounts before = bench->counts();
+    const TurnLoadReport report = run_turn_load(
+        *bench,
+        {.callers = static_cast<std::size_t>(options.callers),
+         .source = source ? &*source : nullptr,
+         .duration = std::chrono::milliseconds(static_cast<std::int64_t>(options.seconds * 1000))});
+    if (report.refused > 0 || report.turns == 0) {
+        return fail(
+            errors::unavailable,
+            std::to_string(report.refused) + " of " +
+                std::to_string(report.turns + report.refused) + " turns were not as meant.");
+    }
+    const EngineCounts& counts = bench->counts();
+    const double commits =
+        static_cast<double>(std::max<std::int64_t>(1, counts.commits - before.commits));
+    const double turns = static_cast<double>(report.turns);
+    // The engine thread began with the load; what was set up ran on this one.
+    const double engine = seconds_of(counts.cpu);
+    side.per_s.push_back(turns / seconds_of(report.elapsed));
+    side.p50_us.push_back(report.latency.p50_us);
+    side.p99_us.push_back(report.latency.p99_us);
+    side.mean_batch.push_back(static_cast<double>(counts.turns - before.turns) / commits);
+    side.engine_share.push_back(engine / seconds_of(report.elapsed));
+    side.engine_us.push_back(engine * 1e6 / turns);
+    return {};
+}
+
+Json encode(const ControlBenchSide& side) {
+    const auto number = [](double value, int decimals) {
+        return Json::number(fmt::format("{:.{}f}", value, decimals));
+    };
+    return Json::object({
+        {"per_s", number(side.per_s, 1)},
+        {"p50_us", side.p50_us},
+        {"p99_us", side.p99_us},
+        {"mean_batch", number(side.mean_batch, 2)},
+        {"engine_cpu_share", number(side.engine_cpu_share, 3)},
+        {"engine_us", number(side.engine_us, 2)},
+    });
+}
+
+std::string line_of(std::string_view name, const ControlBenchSide& side) {
+    return fmt::format(
+        "{:<18}{:>10.0f}{:>9}{:>9}{:>8.1f}{:>8.0f}%{:>12.1f}\n",
+        name,
+        side.per_s,
+        side.p50_us,
+        side.p99_us,
+        side.mean_batch,
+        side.engine_cpu_share * 100,
+        side.engine_us);
+}
+
+}  // namespace
+
+Result<ControlBenchReport> run_control_bench(const ControlBenchOptions& options) {
+    Rounds plain;
+    Rounds control;
+    for (std::int64_t round = 0; round < options.rounds; ++round) {
+        TRY(measure(options, false, plain));
+        TRY(measure(options, true, control));
+    }
+    ControlBenchReport report;
+    report.callers = options.callers;
+    report.rounds = options.rounds;
+    report.plain = plain.medians();
+    report.control = control.medians();
+    return report;
+}
+
+Json encode(const ControlBenchReport& report) {
+    return Json::object({
+        {"callers", report.callers},
+        {"rounds", report.rounds},
+        {"plain", encode(report.plain)},
+        {"control", encode(report.control)},
+        {"ratio", Json::number(fmt::format("{:.3f}", report.ratio()))},
+    });
+}
+
+std::string to_text(const ControlBenchReport& report) {
+    return fmt::format(
+               "{} closed-loop callers in process, each with a concern of its own; medians of {} "
+               "rounds\nthat alternate between plain durable turns and control decisions.\n"
+               "{:<18}{:>10}{:>9}{:>9}{:>8}{:>9}{:>12}\n",
+               report.callers,
+               report.rounds,
+               "",
+               "per s",
+               "p50 us",
+               "p99 us",
+               "batch",
+               "engine",
+               "us of engine") +
+           line_of("plain turns", report.plain) + line_of("control decisions", report.control) +
+           fmt::format("decisions against plain turns: {:.0f} %\n", report.ratio() * 100);
+}
+
+}  // namespace interlock

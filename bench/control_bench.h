@@ -1,0 +1,48 @@
+// `interlock bench control`: durable control decisions (apply_control_decision) per second beside
+// the plain turns of `bench turns`, measured in the same run.
+//
+// Every caller supervises a concern of its own with two idle strategies and sends, one after the
+// other, a switch, two changes of the risk mode, a pause and a resume; each must be applied. Rounds
+// alternate between plain turns and decisions, each on a fresh database in the same folder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace interlock {
+
+struct ControlBenchOptions {
+    std::string folder;  // Where databases are made; empty: the working directory.
+    std::int64_t callers = 64;
+    double seconds = 1;  // Of each measurement.
+    std::int64_t rounds = 3;
+};
+
+// Medians over the rounds.
+struct ControlBenchSide {
+    double per_s = 0;
+    std::int64_t p50_us = 0;
+    std::int64_t p99_us = 0;
+    double mean_batch = 0;        // Turns per commit.
+    double engine_cpu_share = 0;  // The engine thread on a core.
+    double engine_us = 0;         // Of the engine thread for one turn.
+};
+struct ControlBenchReport {
+    std::int64_t callers = 0;
+    std::int64_t rounds = 0;
+    ControlBenchSide plain;
+    ControlBenchSide control;
+
+    // Decisions against plain turns.
+    double ratio() const { return plain.per_s > 0 ? control.per_s / plain.per_s : 0; }
+};
+
+Result<ControlBenchReport> run_control_bench(const ControlBenchOptions& options);
+
+Json encode(const ControlBenchReport& report);
+std::string to_text(const ControlBenchReport& report);
+
+}  // namespace interlock

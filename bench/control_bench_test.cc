@@ -1,0 +1,39 @@
+#include "bench/control_bench.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/strategies_bench.h"
+#include "testing/temp_folder.h"
+
+namespace interlock {
+namespace {
+
+using testing::TempFolder;
+
+TEST(ControlBench, AppliesEveryDecisionAndReportsBothSides) {
+    const TempFolder folder;
+    const auto report = run_control_bench(
+        {.folder = folder.path().string(), .callers = 10, .seconds = 0.05, .rounds = 1});
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_GT(report->plain.per_s, 0);
+    EXPECT_GT(report->control.per_s, 0);
+    EXPECT_TRUE(to_text(*report).contains("control decisions")) << to_text(*report);
+}
+
+TEST(StrategiesBench, EveryInstanceRunsAndGridsHaveOrders) {
+    const TempFolder folder;
+    const auto report = run_strategies_bench(
+        {.folder = folder.path().string(),
+         .instances = 40,
+         .accounts = 2,
+         .rounds = 2,
+         .warm_up = 4});
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_EQ(report->running, 40);
+    EXPECT_GT(report->active, 0);
+    EXPECT_GT(report->open_orders, 0);
+    EXPECT_GT(report->round_p50_ms, 0);
+}
+
+}  // namespace
+}  // namespace interlock
