@@ -31,7 +31,8 @@ bool DurableView::justifies(const OutboxItem& effect) {
 }
 
 const OrderEvidence* DurableView::evidence_of(const TenantId& tenant_id, const OrderClientId& id) {
-    const Seen& seen = catch_up(tenant_id);
+    const bool is_seen = seen_[tenant_id].orders.contains(id);
+    const Seen& seen = is_seen ? seen_[tenant_id] : catch_up(tenant_id);
     const auto found = seen.orders.find(id);
     return found == seen.orders.end() ? nullptr : &found->second;
 }

@@ -48,6 +48,10 @@ public:
     const Counts& counts() const { return counts_; }
     std::vector<VenueAccount> accounts() const;
     bool is_recovering(const VenueAccount& account) const;
+    // For checkers that come after this one: what the latest commit brought, decoded.
+    const std::vector<OrderRecord>& latest_orders() const { return latest_orders_; }
+    const std::set<VenueAccount>& latest_accounts() const { return latest_accounts_; }
+    const Account* find_account(const VenueAccount& account) const;
 
 private:
     struct Held {
@@ -96,7 +100,8 @@ private:
     void compare_orders(const Held& held, const VenueReport& truth);
     void compare_fills(const Held& held, const VenueReport& truth);
     struct Facts;
-    std::optional<Facts> facts_of(const StepInputs& inputs);
+    // Null when they cannot be had. The steps of a built-in planner share theirs.
+    std::shared_ptr<const Facts> facts_of(const StepInputs& inputs);
     void broken(std::string_view invariant, const std::string& what) {
         log_.report(invariant, what);
     }
@@ -107,6 +112,10 @@ private:
     std::map<OrderName, OrderRecord> orders_;
     std::map<std::string, std::string> artifacts_;  // By hash.
     std::map<OrderName, std::uint64_t> sent_;
+    StepInputs latest_inputs_;
+    std::shared_ptr<const Facts> latest_facts_;
+    std::vector<OrderRecord> latest_orders_;
+    std::set<VenueAccount> latest_accounts_;
     Counts counts_;
 };
 

@@ -51,7 +51,7 @@ Simulation::Simulation(const RunConfig& config)
         world_.venue->on_submit = [this](const VenueOrderRequest& request) { on_submit(request); };
     }
     if (world_.supervised) {
-        trader_ = std::make_unique<TraderInvariant>(*world_.venue, log_);
+        trader_ = std::make_unique<TraderInvariant>(*world_.venue, *loop_, log_);
     }
     world_.flag.on_raise = [this] { kill_.on_file_written(); };
     world_.sink.on_arrival = [this](const OutboxItem& effect) { on_arrival(effect); };

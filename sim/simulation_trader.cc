@@ -42,6 +42,13 @@ void Simulation::supervise(SeededRandom& random) {
             held_.push_back(command);
             continue;
         }
+        // Strategies mostly get to act first: a switch from one that has nothing open is no test.
+        if (random.chance(600)) {
+            work_a_little(random);
+        }
+        if (!world_.power.on) {
+            return;
+        }
         deliver(command);
         work_a_little(random);
         strike_switch(random);

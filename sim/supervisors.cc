@@ -189,14 +189,10 @@ Command Supervisors::decide(SeededRandom& random, const TenantId& tenant_id) {
     const View seen = sight_.look(tenant_id, symbol);
     const std::uint64_t what = random.below(100);
     std::string_view action = "switch";
-    if (!seen.active.empty() && what >= 45) {
-        action = seen.is_paused ? "resume" : "pause";
-        if (what >= 62) {
-            action = what < 72 ? "resume" : "set_risk_mode";
-        }
-        if (what >= 92) {
-            action = "switch";
-        }
+    if (!seen.active.empty() && what < 14) {
+        action = what < 4 || !seen.is_paused ? "pause" : "resume";
+    } else if (!seen.active.empty() && what < 46) {
+        action = what < 28 ? "set_risk_mode" : seen.is_paused || what < 31 ? "resume" : "switch";
     }
     Json payload = payload_for(tenant_id, symbol, action);
     if (action == "switch") {

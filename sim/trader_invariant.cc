@@ -108,50 +108,40 @@ void TraderInvariant::on_commit(const TurnCommit& turn, std::span<const AuditRec
     const TurnWords words = read_records(records);
     std::set<ConcernName> touched;
     std::vector<Concern> concerns;
-    std::vector<OrderRecord> orders;
     for (const StateWrite& state : turn.states) {
-        const std::string& key = state.machine_key;
-        const bool is_strategy = key.starts_with("strategy/");
-        const bool is_concern = key.starts_with("concern/");
-        const bool is_account = key.starts_with("account/");
-        if (!is_strategy && !is_concern && !is_account && !key.starts_with("order/")) {
+        const bool is_strategy = state.machine_key.starts_with("strategy/");
+        if (!is_strategy && !state.machine_key.starts_with("concern/")) {
             continue;
         }
         const auto json = parse_json(state.json);
-        if (!json) {
-            broken("durability", "a state that cannot be read was committed: " + key);
-            return;
-        }
-        if (is_strategy) {
-            if (const auto instance = decode_strategy_instance(*json)) {
-                on_instance(*instance, words);
-                touched.insert({instance->account, instance->symbol});
-            }
-        } else if (is_concern) {
-            if (auto concern = decode_concern(*json)) {
-                touched.insert({concern->account, concern->symbol});
-                concerns.push_back(*std::move(concern));
-            }
-        } else if (is_account) {
-            if (auto account = decode_account(*json)) {
-                for (const auto& [name, concern] : concerns_) {
-                    if (name.account == account->key) {
-                        touched.insert(name);
-                    }
-                }
-                accounts_.insert_or_assign(account->key, *std::move(account));
-            }
-        } else if (auto order = decode_order_record(*json)) {
-            orders.push_back(*std::move(order));
+        auto instance = json && is_strategy ? decode_strategy_instance(*json)
+                                            : Result<StrategyInstance>(StrategyInstance{});
+        auto concern = json && !is_strategy ? decode_concern(*json) : Result<Concern>(Concern{});
+        if (!json || !instance || !concern) {
+            broken("durability", state.machine_key + " was committed and cannot be read");
+        } else if (is_strategy) {
+            touched.insert({instance->account, instance->symbol});
+            on_instance(*instance, words);
+        } else {
+            touched.insert({concern->account, concern->symbol});
+            concerns.push_back(*std::move(concern));
         }
     }
+    for (const auto& [name, concern] : concerns_) {
+        if (loop_.latest_accounts().contains(name.account)) {
+            touched.insert(name);
+        }
+    }
+    std::vector<Concern> handed_over;
     for (const Concern& concern : concerns) {
-        on_concern(concern, words);
+        if (on_concern(concern, words)) {
+            handed_over.push_back(concern);
+        }
     }
-    for (const OrderRecord& order : orders) {
+    for (const OrderRecord& order : loop_.latest_orders()) {
         on_order(order);
     }
-    for (const Concern& concern : concerns) {
+    for (const Concern& concern : handed_over) {
         on_hand_over(concern);
     }
     for (const ConcernName& name : touched) {
@@ -239,7 +229,8 @@ void TraderInvariant::on_instance(const StrategyInstance& next, const TurnWords&
     }
 }
 
-void TraderInvariant::on_concern(const Concern& next, const TurnWords& words) {
+// True when another strategy is active now.
+bool TraderInvariant::on_concern(const Concern& next, const TurnWords& words) {
     const ConcernName name{next.account, next.symbol};
     const auto found = concerns_.find(name);
     Concern before;
@@ -282,16 +273,13 @@ void TraderInvariant::on_concern(const Concern& next, const TurnWords& words) {
             broken("switch", name_of(next) + " was rolled back to another strategy than before");
         }
     }
+    return next.active_strategy_id && next.active_strategy_id != before.active_strategy_id;
 }
 
 // Whoever is active now, nobody else's order may be open at the venue. What the venue itself denied
 // three times and then accepted late is its own doing, and drift.
 void TraderInvariant::on_hand_over(const Concern& next) {
-    if (!next.active_strategy_id || next.switching) {
-        return;
-    }
-    const auto truth = venue_.open_orders(next.account);
-    for (const VenueOrder& order : truth) {
+    for (const VenueOrder& order : venue_.open_orders(next.account)) {
         const auto ours = orders_.find({next.account, order.order_client_id});
         if (ours == orders_.end() || ours->second.symbol() != next.symbol ||
             ours->second.strategy_id == *next.active_strategy_id ||
@@ -360,7 +348,7 @@ void TraderInvariant::check_agreement(const ConcernName& name) {
     if (concern == nullptr) {
         return;
     }
-    const auto account = accounts_.find(name.account);
+    const Account* account = loop_.find_account(name.account);
     std::optional<StrategyId> active;
     for (const auto& [key, instance] : instances_) {
         if (key.first != name.account || instance.symbol != name.symbol) {
@@ -373,10 +361,9 @@ void TraderInvariant::check_agreement(const ConcernName& name) {
         if (is_active) {
             active = instance.strategy_id;
         }
-        const bool is_known =
-            account != accounts_.end() && account->second.strategies.contains(instance.strategy_id);
-        const bool is_booked =
-            is_known && account->second.strategies.at(instance.strategy_id).is_active;
+        const bool is_booked = account != nullptr &&
+                               account->strategies.contains(instance.strategy_id) &&
+                               account->strategies.at(instance.strategy_id).is_active;
         if (is_booked != is_active) {
             broken(
                 "one_active",

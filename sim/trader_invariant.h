@@ -15,10 +15,10 @@
 
 #include "contracts/audit/audit_record.h"
 #include "contracts/strategy/strategy_instance.h"
-#include "core/account/account.h"
 #include "ports/ledger_store.h"
 #include "services/strategy/strategy_runtime.h"
 #include "sim/command.h"
+#include "sim/loop_invariant.h"
 #include "sim/supervisors.h"
 #include "sim/venue_model.h"
 #include "sim/violation.h"
@@ -27,7 +27,9 @@ namespace interlock::sim {
 
 class TraderInvariant {
 public:
-    TraderInvariant(VenueModel& venue, ViolationLog& log) : venue_(venue), log_(log) {}
+    // `loop` sees every commit first.
+    TraderInvariant(VenueModel& venue, const LoopInvariant& loop, ViolationLog& log)
+        : venue_(venue), loop_(loop), log_(log) {}
 
     // One committed turn, with its records decoded.
     void on_commit(const TurnCommit& turn, std::span<const AuditRecord> records);
@@ -42,7 +44,6 @@ public:
 
     Supervisors::View look(const TenantId& tenant_id, const std::string& symbol) const;
     bool is_switching() const;
-    std::uint64_t orders_of_strategies() const { return counts_.orders; }
 
     struct Counts {
         std::uint64_t attempts = 0;     // Control decisions on record.
@@ -89,7 +90,7 @@ private:
     TurnWords read_records(std::span<const AuditRecord> records);
     void on_decision(const AuditRecord& record, TurnWords& words);
     void on_instance(const StrategyInstance& next, const TurnWords& words);
-    void on_concern(const Concern& next, const TurnWords& words);
+    bool on_concern(const Concern& next, const TurnWords& words);
     void on_hand_over(const Concern& next);
     void on_order(const OrderRecord& order);
     void check_agreement(const ConcernName& name);
@@ -103,10 +104,10 @@ private:
     }
 
     VenueModel& venue_;
+    const LoopInvariant& loop_;
     ViolationLog& log_;
     std::map<std::pair<VenueAccount, StrategyId>, StrategyInstance> instances_;
     std::map<ConcernName, Concern> concerns_;
-    std::map<VenueAccount, Account> accounts_;
     std::map<OrderName, OrderRecord> orders_;                                     // Of strategies.
     std::map<std::pair<TenantId, std::string>, std::vector<Attempt>> on_record_;  // By payload.
     std::map<DecisionName, std::uint64_t> applied_;
