@@ -1,0 +1,11 @@
+"""The same as the everyday switch crash test, a hundred kills."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+
+import switch_rounds
+
+if __name__ == "__main__":
+    switch_rounds.main(kills=100, lanes=5)
