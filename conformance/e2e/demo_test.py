@@ -1,5 +1,6 @@
 """The demo plays its five scenes, every promise in them holds, and its receipts stand alone."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -30,10 +31,36 @@ def play(data):
     print(done.stdout)
 
 
+def see_strategies(data):
+    """A demo that stays up has a strategy that trades and one beside it, and says how to see them."""
+    demo = subprocess.Popen(
+        [program(), "demo", "--no-scenes", "--port", "0", "--data", data], stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True)
+    try:
+        said = []
+        for line in demo.stdout:
+            said.append(line.strip())
+            if "--dry-run the grid" in line:
+                break
+        (decide,) = (line for line in said if " decide --concern" in line)
+        listed = run("strategy", "list", "--data", data, "--json")
+        assert listed.returncode == 0, listed.stderr
+        strategies = json.loads(listed.stdout)["strategies"]
+        assert [(one["strategy_type"], one["mode"]) for one in strategies] == [
+            ("grid_trader", "active"), ("idle", "off")], strategies
+        tried = subprocess.run(decide, shell=True, capture_output=True, text=True, check=False)
+        assert tried.returncode == 0 and tried.stdout.startswith("APPLIED (dry run"), tried
+    finally:
+        demo.terminate()
+        demo.wait(60)
+        demo.stdout.close()
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="interlock_demo_test_") as folder:
         data = f"{folder}/data"
         play(data)
+        see_strategies(data)
         play(data)  # A second play finds the account of the first, and recovers it.
         receipts = list(pathlib.Path(data, "receipts").iterdir())
         assert len(receipts) == 6, receipts

@@ -12,6 +12,7 @@
 #include "bin/child_process.h"
 #include "bin/config.h"
 #include "bin/demo_scenes.h"
+#include "bin/demo_strategies.h"
 #include "bin/serve_command.h"
 #include "bin/server.h"
 #include "contracts/principal/principal.h"
@@ -155,6 +156,31 @@ void print_welcome(const Server& server, const std::string& data, const DemoLogi
               << "  " << own_path() << " audit verify --data " << data << std::endl;
 }
 
+// The strategies, and how to look at them and move them; without them, why there are none.
+void print_strategies(
+    const std::string& data,
+    const DemoLogin& login,
+    const Result<void>& traded,
+    const DemoStrategies& strategies) {
+    if (!traded) {
+        std::cout << "\n" << traded.error().message << std::endl;
+        return;
+    }
+    const std::string program = own_path();
+    std::cout << "\nA grid trades " << DemoStrategies::concern()
+              << " on paper, an idle strategy stands beside it:\n"
+              << "  " << program << " strategy list --data " << data << "\n"
+              << "  " << program << " strategy show " << strategies.grid() << " --data " << data
+              << "\n"
+              << "  INTERLOCK_ACCESS_KEY=" << login.access_key << " " << program
+              << " decide --concern " << DemoStrategies::concern() << " --action switch --target "
+              << strategies.idle() << " --expect " << strategies.grid()
+              << " --reason 'a calm hour' --dry-run --data " << data << "\n"
+              << "  (without --dry-run the grid's orders are cancelled, then the idle one takes "
+                 "over)"
+              << std::endl;
+}
+
 struct DemoOptions {
     GlobalOptions global;
     ServeOptions serve;
@@ -169,7 +195,11 @@ ExitCode perform(Server& server, const std::string& data, const DemoOptions& opt
         return report(options.global, login.error());
     }
     bool held = true;
+    DemoStrategies strategies(server.plane(), kTenant);
     if (!options.no_scenes) {
+        if (const auto resting = strategies.rest(); !resting) {
+            return report(options.global, resting.error());
+        }
         DemoStage stage;
         RandomIdSource ids;
         DemoScenes scenes(
@@ -182,7 +212,9 @@ ExitCode perform(Server& server, const std::string& data, const DemoOptions& opt
         held = scenes.play();
     }
     if (!options.scenes_only) {
+        const auto traded = strategies.trade();
         print_welcome(server, data, *login);
+        print_strategies(data, *login, traded, strategies);
         wait_for_stop_signal();
     }
     return held ? ExitCode::ok : ExitCode::refused;
