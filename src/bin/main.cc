@@ -24,6 +24,7 @@
 #include "bin/sim_command.h"
 #include "bin/sink_command.h"
 #include "bin/strategy_command.h"
+#include "bin/supervisor_command.h"
 #include "bin/version_command.h"
 
 namespace interlock {
@@ -44,6 +45,7 @@ void describe(CommandLine& line) {
     add_account_commands(line);
     add_strategy_commands(line);
     add_decide_command(line);
+    add_supervisor_command(line);
     add_replay_command(line);
     add_receipt_command(line);
     add_admin_commands(line);
