@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "adapters/system/private_file.h"
 #include "base/bytes.h"
 #include "base/errors.h"
 #include "base/text.h"
@@ -17,16 +18,9 @@ namespace interlock {
 
 namespace {
 
-constexpr std::size_t kSmallFileBytesMax = 4096;
+constexpr std::size_t kSmallFileBytesMax = kPrivateFileBytesMax;
 constexpr std::size_t kSeedBytes = 32;
 constexpr mode_t kOthersMask = 077;
-
-std::unexpected<Error> open_to_others(const std::string& path, const std::string& mode) {
-    return fail(
-        errors::invalid_config,
-        "other users of this machine may touch " + path,
-        "Make sure nobody did, then run: chmod " + mode + " " + path);
-}
 
 Result<void> make_folder(const std::string& path) {
     std::error_code problem;
@@ -88,35 +82,6 @@ Result<FileDescriptor> take_lock(const std::string& folder) {
         return system_failure("write", path);
     }
     return fd;
-}
-
-// A file only we may read; nothing when it does not exist.
-Result<std::optional<SecretString>> read_private_file(const std::string& path) {
-    struct stat found;
-    if (stat(path.c_str(), &found) != 0) {
-        if (errno == ENOENT) {
-            return std::nullopt;
-        }
-        return system_failure("look at", path);
-    }
-    if ((found.st_mode & kOthersMask) != 0) {
-        return open_to_others(path, "600");
-    }
-    TRY_ASSIGN(std::string bytes, read_small_file(path, kSmallFileBytesMax));
-    SecretString line(std::string(trim(bytes)));
-    wipe(bytes);
-    return line;
-}
-
-Result<void> create_private_file(const std::string& path, const SecretString& line) {
-    std::string bytes(line.reveal());
-    bytes += '\n';
-    const Result<bool> created = create_file_durably({.path = path, .bytes = bytes, .mode = 0600});
-    wipe(bytes);
-    if (!created) {
-        return std::unexpected(created.error());
-    }
-    return {};
 }
 
 Result<Ed25519KeyPair> key_from_hex(const SecretString& hex, const std::string& path) {
