@@ -127,9 +127,8 @@ TEST(VaultSecrets, StandNowhereInWhatStaysOrIsTold) {
 // The search above would find a mark: here is one in clear.
 TEST(VaultSecrets, AMarkThatStandsInClearIsFound) {
     VaultDesk desk;
-    ASSERT_TRUE(desk.put("demo", "key-0123456789"));
     ASSERT_TRUE(desk.restart(
-        [](MemoryLedgerContents& contents) { contents.states["vault/demo"].json += kMark; }));
+        [](MemoryLedgerContents& contents) { contents.states["note/demo"] = {1, kMark}; }));
     EXPECT_NE(desk.states_text().find(kMark), std::string::npos);
 }
 
