@@ -212,6 +212,40 @@ TEST_F(ControlServiceTest, ADecisionWithAKeyInItsReasonIsADuplicateOfItself) {
     EXPECT_EQ(word(world.decide(payload), "status"), "noop");
 }
 
+// Throttled and then switched away from, it stays in the account's book as disabled.
+TEST_F(ControlServiceTest, EnablingAStrategyThatWasSwitchedAwayFromDoesNotMakeItActive) {
+    const auto throttle = [this](Turn& turn) -> Result<TurnReply> {
+        TRY_ASSIGN(const AccountView view, load_account(turn, world.venue_account()));
+        Account account = *view.account;
+        account.strategies.at(StrategyId::trusted(grid)).is_disabled = true;
+        ++account.version;
+        world.plane->loop->put_account(turn, std::move(account));
+        return Answer{200, "{}"};
+    };
+    TurnRequest turn;
+    turn.tenant_id = world.tenant;
+    turn.principal = internal_principal("test");
+    turn.function = "throttle";
+    turn.decide = throttle;
+    turn.reply = [](const Result<Answer>&) {};
+    world.submit(std::move(turn));
+    ASSERT_EQ(word(world.decide(StrategyWorld::switch_to("d1", idle)), "status"), "applied");
+    EnableStrategyRequest request;
+    request.call.idempotency_key = IdempotencyKey::trusted("enable");
+    request.call.account_id = default_account_id();
+    request.strategy_id = StrategyId::trusted(grid);
+    const Json answer = world.answer_of([&](LoopService::Reply reply) {
+        world.plane->control->call(world.caller(), "enable_strategy", request, std::move(reply));
+    });
+    ASSERT_EQ(word(answer, "status"), "applied");
+    const auto stored = world.memory.load_state("account/demo/paper/main").value();
+    ASSERT_TRUE(stored);
+    const Account account = decode_account(parse_json(stored->json).value()).value();
+    const StrategyRecord& record = account.strategies.at(StrategyId::trusted(grid));
+    EXPECT_FALSE(record.is_disabled);
+    EXPECT_FALSE(record.is_active);
+}
+
 TEST_F(ControlServiceTest, AnUnknownOrderDegradesTheConcernAtOnce) {
     ASSERT_TRUE(world.paper->set_faults({{.kind = PaperFaultKind::time_out}}));
     world.trade("x1", Json::array({LoopWorld::intent("buy", "1", "99")}));

@@ -334,7 +334,8 @@ Result<TurnReply> LoopControl::run(Turn& turn, const EnableStrategyRequest& requ
     if (found == next.strategies.end()) {
         return fail(errors::unknown_strategy, "This account has no such strategy.");
     }
-    found->second.is_active = true;
+    // Which of a concern's instances is active is decided by control decisions alone.
+    found->second.is_active = found->second.is_active || found->second.type == "external";
     found->second.is_disabled = false;
     found->second.disabled_reason.clear();
     // Or the very next execution would throttle it again.
