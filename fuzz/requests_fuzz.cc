@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "contracts/approval/approval.h"
+#include "contracts/bot/exchange_keys.h"
 #include "contracts/control/control_decision.h"
 #include "contracts/kill/kill_switch.h"
 #include "contracts/loop/control.h"
@@ -80,6 +81,7 @@ void try_decision(const Json& json) {
 void try_principals(const Json& json) {
     decoded(decode_activate(json));
     decoded(decode_login(json));
+    decoded(decode_exchange_keys(json));
     decoded(decode_reauthenticate(json));
     decoded(decode_change_password(json));
     decoded(decode_confirm_totp(json));
