@@ -81,7 +81,21 @@ def check_damage(folder, data):
     print(f"changed facts: found ({report['verdicts'][0]['detail']})")
 
 
+def check_configuration(commands):
+    shown = {one["key"]: one["value"] for one in commands.run("config", "show")["config"]}
+    assert shown["supervisor.enabled"] == "false", shown
+    assert shown["supervisor.allow_actions"] == "false", shown
+    assert shown["supervisor.min_confidence"] == "0.65", shown
+    assert shown["supervisor.minimum_hold_minutes"] == "15", shown
+    for name, bad in (("MIN_CONFIDENCE", "1.5"), ("EVERY_SECONDS", "0"), ("ENABLED", "yes"),
+                      ("MINIMUM_HOLD_MINUTES", "x"), ("TENANTS", "no/tenant")):
+        os.environ[f"INTERLOCK_SUPERVISOR_{name}"] = bad
+        commands.run("config", "show", code=4)
+        del os.environ[f"INTERLOCK_SUPERVISOR_{name}"]
+
+
 def main():
+    check_configuration(Commands("/nonexistent"))
     os.environ["INTERLOCK_SUPERVISOR_EVERY_SECONDS"] = "5"
     started = []
     with tempfile.TemporaryDirectory(prefix="interlock_supervisor_test_") as folder:

@@ -130,8 +130,9 @@ TurnRequest SupervisorService::round_turn(StrategyScope scope) {
 
 Result<TurnReply> SupervisorService::run_round(Turn& turn, const StrategyScope& scope) {
     TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, scope.tenant_id));
-    if (mode.mode != scope.mode) {
-        return Answer{200, "{}"};  // Its tenant runs another mode now.
+    const bool is_due = mode.mode == scope.mode && !under_way_.contains(scope);
+    if (!is_due) {
+        return Answer{200, "{}"};  // Its tenant runs another mode now, or it is not through yet.
     }
     TRY_ASSIGN(const auto known, load_instance_list(turn, scope));
     std::map<ConcernId, Visit> visits;
@@ -145,11 +146,13 @@ Result<TurnReply> SupervisorService::run_round(Turn& turn, const StrategyScope& 
         }
     }
     auto round = std::make_shared<Round>();
+    round->scope = scope;
     for (auto& [id, visit] : visits) {
         round->visits.push_back(std::move(visit));
     }
     turn.after_commit([this, round] {
         if (!round->visits.empty()) {
+            under_way_.insert(round->scope);
             parts_.submit(visit_turn(round));
         }
     });
@@ -163,6 +166,8 @@ void SupervisorService::go_on(const std::shared_ptr<Round>& round, std::size_t f
     }
     if (++round->done < round->visits.size()) {
         parts_.submit(visit_turn(round));
+    } else {
+        under_way_.erase(round->scope);
     }
 }
 
@@ -175,6 +180,11 @@ TurnRequest SupervisorService::visit_turn(const std::shared_ptr<Round>& round) {
     };
     turn.reply = [this, round, at](const Result<Answer>& answer) {
         log_failure(answer);
+        if (!answer && answer.error() == errors::overloaded) {
+            round->done = round->visits.size();  // The rest has to wait for the next round.
+            under_way_.erase(round->scope);
+            return;
+        }
         go_on(round, at);
     };
     return turn;
@@ -297,6 +307,7 @@ Result<void> SupervisorService::record(Turn& turn, const Decided& decided) {
 }
 
 Result<Json> SupervisorService::list(const TenantId& tenant_id, const Page& page) {
+    const std::int64_t limit = std::min(page.limit, kListMax);
     TRY_ASSIGN(const ChainHead head, parts_.ledger.head(tenant_id));
     const std::int64_t end = std::min(page.before.value_or(head.seq + 1), head.seq + 1);
     const std::int64_t first = std::max<std::int64_t>(1, end - kScanMax);
@@ -321,7 +332,7 @@ Result<Json> SupervisorService::list(const TenantId& tenant_id, const Page& page
         if (page.only_actions && is_keep) {
             continue;
         }
-        if (std::ssize(decisions.items()) >= page.limit) {
+        if (std::ssize(decisions.items()) >= limit) {
             break;
         }
         next = record->seq;
@@ -331,7 +342,7 @@ Result<Json> SupervisorService::list(const TenantId& tenant_id, const Page& page
         one.set("bundle", record->draft.artifacts.empty() ? "" : record->draft.artifacts.front());
         decisions.push(std::move(one));
     }
-    if (std::ssize(decisions.items()) < page.limit) {
+    if (std::ssize(decisions.items()) < limit) {
         next = first;
     }
     return Json::object({

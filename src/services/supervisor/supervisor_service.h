@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,7 @@ private:
     };
     // The concerns of one round; engine thread only.
     struct Round {
+        StrategyScope scope;
         std::vector<Visit> visits;
         std::size_t done = 0;
     };
@@ -87,6 +89,8 @@ private:
 
     Parts parts_;
     std::map<StrategyScope, Timestamp> due_;
+    // Rounds that are not through yet: the next one waits for them. Engine thread only.
+    std::set<StrategyScope> under_way_;
 };
 
 }  // namespace interlock

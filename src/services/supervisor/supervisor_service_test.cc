@@ -206,6 +206,88 @@ TEST_F(SupervisorTest, TightensAStormAndLoosensItsOwnModeLater) {
     }
 }
 
+TEST_F(SupervisorTest, PausesAGridInAFallAndResumesItLater) {
+    script.until_noon();
+    script.trend(600, -2);
+    script.range(60 * 14);
+    start(true);
+    const auto is_paused = [&] { return *world.get(grid).find("paused") == Json(true); };
+    for (int hour = 0; hour < 10 && !is_paused(); ++hour) {
+        pass(60);
+    }
+    EXPECT_TRUE(is_paused());  // The trend follower is long only.
+    for (int hour = 0; hour < 20 && is_paused(); ++hour) {
+        pass(60);
+    }
+    EXPECT_FALSE(is_paused());
+    ASSERT_EQ(actions().size(), 2U);
+    EXPECT_EQ(action_of(actions().front()), "pause");
+    EXPECT_EQ(action_of(actions().back()), "resume");
+}
+
+TEST_F(SupervisorTest, LetsTheProtectorFundBothSidesOfAGrid) {
+    script.until_noon();
+    script.range(60 * 12);
+    start(true);
+    const std::string protector = world.create("exposure_protector");
+    for (int quarter = 0; quarter < 8 && world.active() == grid; ++quarter) {
+        pass(15);
+    }
+    EXPECT_EQ(world.active(), protector);  // The account holds nothing but cash.
+    for (int hour = 0; hour < 9 && world.active() == protector; ++hour) {
+        pass(60);
+    }
+    EXPECT_EQ(world.active(), grid);
+}
+
+TEST_F(SupervisorTest, GivesUpARoundThatTheEngineHasNoRoomFor) {
+    start(true);
+    world.clock.advance(Duration::of_seconds(61));
+    const StrategyScope scope{world.tenant, TradeMode::paper};
+    world.engine->refuse_after = 1;  // The round itself, but not its visits.
+    world.submit(world.plane->supervisor->round_turn(scope));
+    world.engine->refuse_after.reset();
+    EXPECT_TRUE(records().empty());
+    world.submit(world.plane->supervisor->round_turn(scope));
+    EXPECT_EQ(records().size(), 1U);
+}
+
+TEST_F(SupervisorTest, DoesNotBeginARoundBeforeTheLastOneIsThrough) {
+    start(true);
+    const StrategyScope scope{world.tenant, TradeMode::paper};
+    TurnRequest both;
+    both.tenant_id = world.tenant;
+    both.principal = internal_principal("test");
+    both.function = "two_rounds";
+    both.decide = [this, scope](Turn& turn) -> Result<TurnReply> {
+        turn.after_commit([this, scope] {
+            world.submit(world.plane->supervisor->round_turn(scope));
+            world.submit(world.plane->supervisor->round_turn(scope));
+        });
+        return Answer{200, "{}"};
+    };
+    both.reply = [](const Result<Answer>& answer) { EXPECT_TRUE(answer); };
+    world.submit(std::move(both));
+    EXPECT_EQ(records().size(), 1U);
+    world.submit(world.plane->supervisor->round_turn(scope));
+    EXPECT_EQ(records().size(), 2U);
+}
+
+TEST_F(SupervisorTest, LooksAtTheActiveStrategyHoweverManyThereAre) {
+    start(true);
+    std::string last = grid;
+    for (std::size_t i = 0; i < kCandidatesMax + 5; ++i) {
+        last = std::max(last, world.create("idle"));
+    }
+    world.decide(StrategyWorld::switch_to("d2", last));
+    ASSERT_EQ(world.active(), last);
+    pass(1);
+    ASSERT_FALSE(records().empty());
+    const Json decision = *records().back().draft.detail.find("decision");
+    EXPECT_EQ(decision.find("fits")->items().size(), kCandidatesMax);
+    EXPECT_NE(word(decision, "rule"), "no_active_strategy");
+}
+
 TEST_F(SupervisorTest, LeavesAConcernAloneThatPeopleDidNotStart) {
     script.until_noon();
     world.supervisor_config.enabled = true;
