@@ -381,7 +381,10 @@ Result<Json> ControlService::record(Turn& turn, Record record) {
     });
     TRY(turn.audit(std::move(draft)));
     if (record.remember && !record.decision.dry_run) {
-        TRY_ASSIGN(const auto before, load_control_row(turn, record.decision.decision_id));
+        std::shared_ptr<const ControlRow> before;
+        if (record.attempt > 1) {
+            TRY_ASSIGN(before, load_control_row(turn, record.decision.decision_id));
+        }
         save_control_row(
             turn,
             record.decision.decision_id,
@@ -400,11 +403,10 @@ Result<void> ControlService::set_account_strategy(
     Turn& turn, const StrategyInstance& instance, bool is_active) {
     TRY_ASSIGN(const AccountView view, parts_.loop.open_or_load(turn, instance.account));
     Account account = *view.account;
-    StrategyRecord& record = account.strategies[instance.strategy_id];
-    record.type = instance.strategy_type;
-    record.is_active = is_active;
-    if (!is_active && !record.is_disabled && record.aggressive.empty()) {
-        account.strategies.erase(instance.strategy_id);
+    if (is_active) {
+        enter_strategy(account, instance);
+    } else {
+        leave_strategy(account, instance);
     }
     ++account.version;
     parts_.loop.put_account(turn, std::move(account));

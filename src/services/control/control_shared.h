@@ -20,6 +20,22 @@ inline bool has_error(const ControlVerdict& verdict, const ErrorKind& kind) {
     });
 }
 
+// The account's book of active strategies.
+inline void enter_strategy(Account& account, const StrategyInstance& instance) {
+    StrategyRecord& record = account.strategies[instance.strategy_id];
+    record.type = instance.strategy_type;
+    record.is_active = true;
+}
+
+inline void leave_strategy(Account& account, const StrategyInstance& instance) {
+    StrategyRecord& record = account.strategies[instance.strategy_id];
+    record.type = instance.strategy_type;
+    record.is_active = false;
+    if (!record.is_disabled && record.aggressive.empty()) {
+        account.strategies.erase(instance.strategy_id);
+    }
+}
+
 // Once the turn is durable, the running set follows the record.
 inline void reconcile_after(
     Turn& turn, StrategyRuntime& runtime, const StrategyInstance& instance) {

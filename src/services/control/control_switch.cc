@@ -166,6 +166,9 @@ Result<Json> ControlService::hand_over(Turn& turn, Concern concern, Json answer)
     if (!to) {
         return fail(errors::target_missing, "The target was deleted in the meantime.");
     }
+    // Both sides in one change of the account, which is the largest thing written here.
+    TRY_ASSIGN(const AccountView view, parts_.loop.open_or_load(turn, concern.account));
+    Account account = *view.account;
     if (under_way.from) {
         TRY_ASSIGN(const auto from, load_instance(turn, scope, *under_way.from));
         if (from) {
@@ -173,8 +176,8 @@ Result<Json> ControlService::hand_over(Turn& turn, Concern concern, Json answer)
             release_activity(turn, concern, old, parts_.config.after_switch);
             old.last_transition = "active -> " + std::string(to_word(old.mode)) + " by " +
                                   under_way.decision_id.text();
-            TRY(set_account_strategy(turn, old, false));
             reconcile_after(turn, parts_.runtime, old);
+            leave_strategy(account, old);
             save_instance(turn, std::move(old));
         }
     }
@@ -182,7 +185,9 @@ Result<Json> ControlService::hand_over(Turn& turn, Concern concern, Json answer)
     const std::string before(to_word(next.mode));
     take_activity(turn, concern, next);
     next.last_transition = before + " -> active by " + under_way.decision_id.text();
-    TRY(set_account_strategy(turn, next, true));
+    enter_strategy(account, next);
+    ++account.version;
+    parts_.loop.put_account(turn, std::move(account));
     reconcile_after(turn, parts_.runtime, next);
     save_instance(turn, std::move(next));
     concern.risk_mode = under_way.risk_mode;
