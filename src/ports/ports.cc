@@ -6,4 +6,6 @@
 #include "ports/key_check.h"
 #include "ports/kill_flag.h"
 #include "ports/ledger_store.h"
+#include "ports/mailer.h"
 #include "ports/master_keys.h"
+#include "ports/pnl_log.h"

@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "contracts/error_json.h"
+#include "contracts/venue/booked_fill.h"
 #include "ports/effect_sink.h"
 #include "services/loop/loop_service.h"
 
@@ -108,21 +109,22 @@ Result<void> LoopService::book_fills(
             continue;
         }
         TRY(roll_to(next.account, turn.now()));  // It counts for the day of our own clock.
-        TRY_ASSIGN(
-            const FillApplied applied,
-            apply_fill(
-                {next.account, *book, order},
-                priced_fill(fill, next.account, next.books.books, market)));
+        const FillInput priced = priced_fill(fill, next.account, next.books.books, market);
+        TRY_ASSIGN(const FillApplied applied, apply_fill({next.account, *book, order}, priced));
         if (!applied.applied) {
             continue;
         }
-        AuditDraft draft = turn.draft("FILL_BOOKED");
+        BookedFill booked{order.request.account, fill, std::nullopt};
+        if (fill.fee_asset != book->base && fill.fee_asset != book->quote) {
+            booked.fee_price = priced.fee_price;
+        }
+        AuditDraft draft = turn.draft(std::string(kFillBookedEvent));
         draft.tenant_id = order.request.account.tenant_id;
         draft.actor = AuditActor::python;
         draft.decision_id = order.decision_id;
         draft.tick_id = order.tick_id;
         draft.step = AuditStep::verify;
-        draft.detail = encode(fill);
+        draft.detail = encode(booked);
         draft.detail.set("realized", to_text(applied.realized_gross));
         draft.detail.set("fee_quote", to_text(applied.fee_quote));
         TRY(turn.audit(std::move(draft)));

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "base/log.h"
+#include "contracts/venue/booked_fill.h"
 #include "services/loop/loop_service.h"
 
 namespace interlock {
@@ -97,6 +98,23 @@ std::vector<Symbol> symbols_of(const AccountView& view, const VenueReport& repor
     std::sort(symbols.begin(), symbols.end());
     symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
     return symbols;
+}
+
+// What a fee in neither of the trade's own assets is worth now.
+std::optional<Decimal> third_fee_price(
+    const MarketFeed& feed, const std::vector<SymbolBook>& books, const VenueFill& fill) {
+    const SymbolBook* book = find_book(books, fill.symbol);
+    if (book == nullptr || fill.fee_asset == book->base || fill.fee_asset == book->quote) {
+        return std::nullopt;
+    }
+    const auto symbol =
+        Symbol::parse(std::string(fill.fee_asset.text()) + std::string(book->quote.text()));
+    if (!symbol) {
+        return std::nullopt;
+    }
+    const MarketSet market = feed.facts({&*symbol, 1});
+    const MarketFacts* facts = market.find(*symbol);
+    return facts == nullptr ? std::nullopt : mid_of(*facts);
 }
 
 }  // namespace
@@ -236,11 +254,12 @@ Result<Reconciliation> LoopService::apply_report(
     input.answers = answers;
     TRY_ASSIGN(Reconciliation result, reconcile(std::move(input)));
     for (const VenueFill& fill : result.fills) {
-        AuditDraft draft = turn.draft("FILL_BOOKED");
+        AuditDraft draft = turn.draft(std::string(kFillBookedEvent));
         draft.tenant_id = account.tenant_id;
         draft.actor = AuditActor::python;
         draft.step = AuditStep::verify;
-        draft.detail = encode(fill);
+        draft.detail =
+            encode(BookedFill{account, fill, third_fee_price(parts_.feed, result.books, fill)});
         TRY(turn.audit(std::move(draft)));
     }
     for (const OrderRecord& order : result.orders) {
