@@ -192,7 +192,7 @@ Json encode(const ControlBenchSide& side) {
 
 std::string line_of(std::string_view name, const ControlBenchSide& side) {
     return fmt::format(
-        "{:<18}{:>10.0f}{:>9}{:>9}{:>8.1f}{:>8.0f}%{:>12.1f}\n",
+        "{:<18}{:>10.0f}{:>9}{:>9}{:>8.1f}{:>8.0f}%{:>14.1f}\n",
         name,
         side.per_s,
         side.p50_us,
@@ -233,7 +233,7 @@ std::string to_text(const ControlBenchReport& report) {
     return fmt::format(
                "{} closed-loop callers in process, each with a concern of its own; medians of {} "
                "rounds\nthat alternate between plain durable turns and control decisions.\n"
-               "{:<18}{:>10}{:>9}{:>9}{:>8}{:>9}{:>12}\n",
+               "{:<18}{:>10}{:>9}{:>9}{:>8}{:>9}{:>14}\n",
                report.callers,
                report.rounds,
                "",
