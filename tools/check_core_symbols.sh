@@ -25,7 +25,7 @@ banned=(
     'file' '^(std::basic_[io]?f(stream|ilebuf)<.*|std::filesystem::.*|std::ios_base::Init::.*)'
     'environment' '^((secure_)?getenv|setenv|putenv|unsetenv|environ|getpid|gethostname|uname)$'
     'process' '^(fork|vfork|exec[lv]p?e?|system|popen|posix_spawnp?|exit|_exit|raise|kill)$'
-    'log' '^(interlock::log(_[a-z]+)?\b.*|spdlog::.*|syslog)'
+    'log' '^(interlock::log(_(debug|info|warn|error)|)\(.*|spdlog::.*|syslog)'
 )
 
 # findings ARCHIVE: prints `kind: symbol` for each banned symbol it refers to.
