@@ -300,6 +300,10 @@ std::vector<Key> all_keys() {
         "effects.sink",
         "Unix socket of `interlock sink`; empty: no effects.",
         &Config::effects_sink));
+    keys.push_back(text_key(
+        "vault.master_key_file",
+        "File of the key that seals exchange keys; empty: master.key in the data folder.",
+        &Config::vault_master_key_file));
     for (Key& key : paper_keys()) {
         keys.push_back(std::move(key));
     }

@@ -28,7 +28,8 @@ struct Config {
     std::string http_tls_certificate;
     std::string http_tls_key;
     bool approvals_two_person = false;
-    std::string effects_sink;  // Path of the sink's Unix socket; empty: none.
+    std::string effects_sink;           // Path of the sink's Unix socket; empty: none.
+    std::string vault_master_key_file;  // Empty: master.key in the data folder.
     Decimal paper_deposit = Decimal(100'000);
     std::int64_t paper_seed = 1;
     bool paper_sync = true;

@@ -25,6 +25,7 @@
 #include "bin/sink_command.h"
 #include "bin/strategy_command.h"
 #include "bin/supervisor_command.h"
+#include "bin/vault_command.h"
 #include "bin/version_command.h"
 
 namespace interlock {
@@ -49,6 +50,7 @@ void describe(CommandLine& line) {
     add_replay_command(line);
     add_receipt_command(line);
     add_admin_commands(line);
+    add_vault_command(line);
     add_doctor_command(line);
     add_drill_command(line);
     add_config_command(line);

@@ -1,0 +1,162 @@
+#include "bin/vault_folder.h"
+
+#include <cstdlib>
+#include <deque>
+
+#include "adapters/memory/held_master_keys.h"
+#include "adapters/sqlite/sqlite_ledger_store.h"
+#include "adapters/system/data_folder.h"
+#include "adapters/system/file_head_mirror.h"
+#include "adapters/system/file_master_keys.h"
+#include "adapters/system/random_id_source.h"
+#include "adapters/system/system_clock.h"
+#include "base/errors.h"
+#include "bin/console.h"
+#include "bin/data_path.h"
+#include "bin/ledger_folder.h"
+#include "services/metrics.h"
+
+namespace interlock {
+namespace {
+
+std::optional<SecretString> secret_variable(const char* name) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') {
+        return std::nullopt;
+    }
+    return SecretString(value);
+}
+
+// Runs turns one after the other on this thread; what a reply asks for comes after its turn.
+class TurnLine {
+public:
+    explicit TurnLine(TurnRunner& runner) : runner_(runner) {}
+
+    SubmitTurn submit() {
+        return [this](TurnRequest request) { waiting_.push_back(std::move(request)); };
+    }
+    void run_all() {
+        while (!waiting_.empty()) {
+            std::vector<TurnRequest> batch;
+            batch.push_back(std::move(waiting_.front()));
+            waiting_.pop_front();
+            runner_.run_batch(std::move(batch));
+        }
+    }
+
+private:
+    TurnRunner& runner_;
+    std::deque<TurnRequest> waiting_;
+};
+
+Principal host_operator() {
+    Principal principal;
+    principal.kind = PrincipalKind::host_operator;
+    principal.id = "local";
+    return principal;
+}
+
+Result<RotationReport> rotate(TurnRunner& runner, MasterKeys& masters, IdSource& ids) {
+    TRY(runner.open());
+    TurnLine line(runner);
+    WorkerPool workers({.threads = 0, .waiting_max = 0});
+    VaultService vault(
+        {.runner = runner,
+         .submit = line.submit(),
+         .workers = workers,
+         .masters = masters,
+         .ids = ids,
+         .checks = {}});
+    TRY(vault.open());
+    Result<RotationReport> report = fail(errors::internal, "The rotation did not end.");
+    vault.rotate_master_key(
+        host_operator(), [&](Result<RotationReport> result) { report = std::move(result); });
+    line.run_all();
+    return report;
+}
+
+std::string checked_text(const VaultPresence::Entry& entry) {
+    return entry.checked_at ? to_text(*entry.checked_at) : "never";
+}
+
+}  // namespace
+
+MasterKeyChoice chosen_master_key(
+    const std::string& data_folder, const std::string& configured_file) {
+    return {
+        .key = secret_variable("INTERLOCK_MASTER_KEY"),
+        .old_key = secret_variable("INTERLOCK_MASTER_KEY_OLD"),
+        .file = configured_file.empty() ? data_folder + "/master.key" : configured_file};
+}
+
+Result<std::unique_ptr<MasterKeys>> open_master_keys(const MasterKeyChoice& choice) {
+    if (!choice.key && choice.old_key) {
+        return fail(
+            errors::invalid_config,
+            "INTERLOCK_MASTER_KEY_OLD is set without INTERLOCK_MASTER_KEY.",
+            "Set the new master key, too, or neither of them.");
+    }
+    if (!choice.key) {
+        return std::make_unique<FileMasterKeys>(choice.file);
+    }
+    TRY_ASSIGN(SecretString key, parse_master_key(*choice.key, "INTERLOCK_MASTER_KEY"));
+    if (!choice.old_key) {
+        return std::make_unique<HeldMasterKeys>(MasterRing{std::move(key), std::nullopt});
+    }
+    TRY_ASSIGN(SecretString old_key, parse_master_key(*choice.old_key, "INTERLOCK_MASTER_KEY_OLD"));
+    return std::make_unique<HeldMasterKeys>(MasterRing{std::move(old_key), std::move(key)});
+}
+
+Result<VaultStatus> read_vault(const std::string& data_folder, const MasterKeyChoice& choice) {
+    TRY_ASSIGN(const auto store, open_ledger(data_folder, LedgerView::snapshot));
+    TRY_ASSIGN(const auto masters, open_master_keys(choice));
+    TRY_ASSIGN(std::optional<MasterRing> ring, masters->load());
+    return inspect_vault(*store, std::move(ring));
+}
+
+Result<RotationReport> rotate_vault(const std::string& data_folder, const MasterKeyChoice& choice) {
+    // Asked first, because opening a data folder makes one where there is none.
+    TRY(open_ledger(data_folder, LedgerView::live));
+    TRY_ASSIGN(const auto masters, open_master_keys(choice));
+    SystemClock clock;
+    RandomIdSource ids;
+    TRY_ASSIGN(const DataFolder folder, DataFolder::open(data_folder, ids));
+    TRY_ASSIGN(const auto store, SqliteLedgerStore::open({.path = database_path(data_folder)}));
+    TRY_ASSIGN(FileHeadMirror mirror, FileHeadMirror::open(heads_folder(data_folder)));
+    Metrics metrics;
+    TurnRunner runner({*store, clock, ids, mirror, metrics});
+    return rotate(runner, *masters, ids);
+}
+
+std::string describe(const VaultStatus& status) {
+    const auto or_dash = [](const std::string& text) { return text.empty() ? "-" : text; };
+    std::string text = render_fields({{"master key", or_dash(status.master_key_id)}});
+    if (!status.next_master_key_id.empty()) {
+        text += "It is being replaced by " + status.next_master_key_id +
+                "; run `interlock vault rotate` to finish.\n";
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const VaultStatus::Row& row : status.rows) {
+        const std::string state = row.problem.empty() ? "opens" : "SHUT: " + row.problem;
+        if (row.entries.empty()) {
+            rows.push_back(
+                {row.tenant_id.text(), "-", "-", "-", or_dash(row.master_key_id), state});
+        }
+        for (const VaultPresence::Entry& entry : row.entries) {
+            rows.push_back(
+                {row.tenant_id.text(),
+                 entry.exchange,
+                 "..." + entry.api_key_hint,
+                 checked_text(entry),
+                 row.master_key_id,
+                 state});
+        }
+    }
+    if (rows.empty()) {
+        return text + "No tenant keeps exchange keys here.\n";
+    }
+    return text +
+           render_table({"TENANT", "EXCHANGE", "KEY", "CHECKED", "MASTER KEY", "STATE"}, rows);
+}
+
+}  // namespace interlock
