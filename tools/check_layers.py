@@ -30,6 +30,7 @@ MAY_USE = {
     "adapters/system": ["ports"],
     "adapters/sink": ["ports", "net"],
     "adapters/paper": ["ports"],
+    "adapters/mail": ["ports"],
 }
 MUST_EXIST = ("base", "contracts", "core", "net", "services", "api")
 

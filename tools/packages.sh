@@ -3,12 +3,12 @@
 #
 # An entry is `package` or `package:command`: the second form is also satisfied by a command that
 # came from elsewhere, such as a newer compiler or Node from its own repository. Development
-# packages that these depend on (zlib, curl and civetweb for prometheus-cpp) come along by themselves.
+# packages that these depend on (zlib and civetweb for prometheus-cpp) come along by themselves.
 
 build_packages=(
     g++:g++ cmake:cmake ninja-build:ninja pkg-config:pkg-config ccache:ccache mold:mold
     libboost1.81-dev libssl-dev libsqlite3-dev libsodium-dev libfmt-dev libspdlog-dev
-    libtomlplusplus-dev libcli11-dev prometheus-cpp-dev rapidjson-dev
+    libtomlplusplus-dev libcli11-dev prometheus-cpp-dev rapidjson-dev libcurl4-openssl-dev
 )
 test_packages=(
     "${build_packages[@]}"

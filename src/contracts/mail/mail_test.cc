@@ -1,4 +1,4 @@
-#include "ports/mailer.h"
+#include "contracts/mail/mail.h"
 
 #include <gtest/gtest.h>
 
@@ -22,14 +22,14 @@ std::vector<std::string> problems_of(const Mail& mail) {
     return paths;
 }
 
-TEST(Mailer, TakesPlainAddresses) {
+TEST(Mail, TakesPlainAddresses) {
     for (const char* address :
          {"a@b", "ann.lee+tag@mail.example.org", "o'neil@example.org", "x_1@1host.example"}) {
         EXPECT_TRUE(is_mail_address(address)) << address;
     }
 }
 
-TEST(Mailer, RefusesAddressesThatAreNoneOrMoreThanThat) {
+TEST(Mail, RefusesAddressesThatAreNoneOrMoreThanThat) {
     for (const char* address :
          {"",
           "ann",
@@ -52,9 +52,9 @@ TEST(Mailer, RefusesAddressesThatAreNoneOrMoreThanThat) {
     }
 }
 
-TEST(Mailer, BoundsAddresses) {
-    const std::string host = std::string(60, 'a') + "." + std::string(60, 'b') + "." +
-                             std::string(60, 'c');
+TEST(Mail, BoundsAddresses) {
+    const std::string host =
+        std::string(60, 'a') + "." + std::string(60, 'b') + "." + std::string(60, 'c');
     const std::string tail = "@" + host + ".";
     const std::string fitting =
         "u" + tail + std::string(kMailAddressBytesMax - 1 - tail.size() - 10, 'd');
@@ -66,14 +66,14 @@ TEST(Mailer, BoundsAddresses) {
     EXPECT_FALSE(is_mail_address(std::string(11, 'u') + fitting));
 }
 
-TEST(Mailer, NamesEveryPartThatCannotBeSent) {
+TEST(Mail, NamesEveryPartThatCannotBeSent) {
     EXPECT_TRUE(problems_of(letter()).empty());
     EXPECT_EQ(
         problems_of({.to = "x", .subject = "", .text = std::string(1, '\0')}),
         (std::vector<std::string>{"to", "subject", "text"}));
 }
 
-TEST(Mailer, RefusesASubjectThatSmugglesAHeader) {
+TEST(Mail, RefusesASubjectThatSmugglesAHeader) {
     for (const char* subject : {"a\r\nBcc: eve@example.org", "a\nb", "a\rb", "a\tb", "a\x7f"}) {
         Mail mail = letter();
         mail.subject = subject;
@@ -81,7 +81,7 @@ TEST(Mailer, RefusesASubjectThatSmugglesAHeader) {
     }
 }
 
-TEST(Mailer, BoundsSubjectAndText) {
+TEST(Mail, BoundsSubjectAndText) {
     Mail mail = letter();
     mail.subject = std::string(kMailSubjectBytesMax, 's');
     mail.text = std::string(kMailTextBytesMax, 't');
@@ -91,7 +91,7 @@ TEST(Mailer, BoundsSubjectAndText) {
     EXPECT_EQ(problems_of(mail), (std::vector<std::string>{"subject", "text"}));
 }
 
-TEST(Mailer, RefusesTextThatIsNotUtf8) {
+TEST(Mail, RefusesTextThatIsNotUtf8) {
     Mail mail = letter();
     mail.subject = "\xff";
     mail.text = "\xc3";

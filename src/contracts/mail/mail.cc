@@ -1,4 +1,4 @@
-#include "ports/mailer.h"
+#include "contracts/mail/mail.h"
 
 #include <algorithm>
 #include <utility>
@@ -29,8 +29,7 @@ bool is_local_part(std::string_view text) {
 
 bool is_label(std::string_view text) {
     return !text.empty() && text.size() <= kLabelBytesMax && text.front() != '-' &&
-           text.back() != '-' &&
-           std::all_of(text.begin(), text.end(), [](char c) {
+           text.back() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
                return is_letter_or_digit(c) || c == '-';
            });
 }
