@@ -14,8 +14,9 @@
 #include "core/account/account.h"
 #include "core/kill/kill_step.h"
 #include "core/loop/decision.h"
+#include "core/strategy/strategy.h"
 #include "services/loop/loop_service.h"
-#include "services/loop/loop_ticker.h"
+#include "services/strategy/strategy_store.h"
 
 namespace interlock {
 
@@ -43,7 +44,11 @@ void try_state(std::string_view text) {
     holds(*json, decode_order_record);
     holds(*json, decode_kill_state);
     holds(*json, decode_loop_mode);
-    holds(*json, decode_planner_state);
+    holds(*json, decode_strategy_instance);
+    holds(*json, decode_concern);
+    holds(*json, decode_instance_list);
+    holds(*json, decode_control_row);
+    holds(*json, decode_planner_input);
     holds(*json, decode_state_facts);
     holds(*json, decode_market_set);
     holds(*json, decode_risk_limits);
