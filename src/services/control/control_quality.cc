@@ -45,6 +45,50 @@ std::int64_t unknown_orders_of(const AccountView& view, const Symbol& symbol) {
                  });
 }
 
+// Whether an order that has just come to rest at the venue would have been cancelled had it been
+// there a moment earlier, when its strategy was paused, stopped or latched, or its concern
+// tightened.
+Result<bool> came_too_late(Turn& turn, const OrderRecord& order, OnPause on_pause) {
+    const VenueAccount& account = order.request.account;
+    TRY_ASSIGN(const auto concern, load_concern_of(turn, account, order.symbol()));
+    if (!concern) {
+        return false;
+    }
+    const bool is_entry = !order.is_reduce;
+    if (concern->risk_mode == RiskMode::halted ||
+        (concern->risk_mode == RiskMode::reduce_only && is_entry)) {
+        return true;
+    }
+    TRY_ASSIGN(const auto instance, load_instance(turn, scope_of(account), order.strategy_id));
+    if (!instance) {
+        return false;  // Of an outside planner.
+    }
+    const bool is_paused = instance->paused && (on_pause == OnPause::cancel_all ||
+                                                (on_pause == OnPause::cancel_entries && is_entry));
+    return is_paused || instance->is_latched || instance->mode != InstanceMode::active;
+}
+
+TurnRequest withdraw_turn(LoopService& loop, const VenueAccount& account, const OrderClientId& id) {
+    TurnRequest turn;
+    turn.tenant_id = account.tenant_id;
+    turn.principal = internal_principal("control");
+    turn.function = "withdraw_order";
+    turn.decide = [&loop, account, id](Turn& t) -> Result<TurnReply> {
+        TRY(loop.cancel_orders(
+            t,
+            {.account = account,
+             .decision_id = "sys_control",
+             .which = [id](const OrderRecord& order) { return order.id() == id; }}));
+        return Answer{200, "{}"};
+    };
+    turn.reply = [](Result<Answer> answer) {
+        if (!answer) {
+            log_error("order_withdrawal_failed", {{"message", answer.error().message}});
+        }
+    };
+    return turn;
+}
+
 Json words_json(const std::vector<std::string>& words) {
     Json list = Json::array();
     for (const std::string& word : words) {
@@ -84,6 +128,14 @@ void ControlService::note_venue(
 
 void ControlService::on_order_news(Turn& turn, const LoopService::OrderNews& news) {
     const OrderRecord& order = news.order;
+    const auto is_late = is_live(order.state) && news.fate == EffectFate::done
+                             ? came_too_late(turn, order, parts_.config.on_pause)
+                             : Result<bool>(false);
+    if (!is_late || *is_late) {
+        turn.after_commit([this, account = order.request.account, id = order.id()] {
+            parts_.submit(withdraw_turn(parts_.loop, account, id));
+        });
+    }
     OrderSample sample{
         .at = turn.now(),
         .fate = fate_of(news),

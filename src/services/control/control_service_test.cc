@@ -60,6 +60,22 @@ TEST_F(ControlServiceTest, WhileCancelsAreOutTheOldOneIsFrozenAndNobodyElseIsAct
     EXPECT_EQ(world.count("CONTROL_APPLYING"), 1);
 }
 
+// A switch may begin between the record of an order and the venue's word on it.
+TEST_F(ControlServiceTest, AnOrderThatWasOnItsWayIsCancelledOnceItIsThere) {
+    StrategyWorld fresh;
+    const std::string old = fresh.create("grid_trader", StrategyWorld::grid_config());
+    const std::string next = fresh.create("idle");
+    fresh.decide(StrategyWorld::switch_to("d0", old));
+    fresh.clock.advance(Duration::of_seconds(2));
+    ASSERT_TRUE(fresh.paper->advance(fresh.clock.now()));
+    fresh.watch->poll();  // Writes its orders ahead; nothing is sent yet.
+    ASSERT_FALSE(fresh.waiting.empty());
+    const Json answer = fresh.decide(StrategyWorld::switch_to("d1", next));
+    EXPECT_EQ(word(answer, "status"), "applied") << to_text(answer);
+    EXPECT_EQ(fresh.active(), next);
+    EXPECT_EQ(fresh.open_orders(), 0u);
+}
+
 TEST_F(ControlServiceTest, ACancelThatIsNotConfirmedInTimeRollsTheSwitchBack) {
     ASSERT_TRUE(world.paper->set_faults(
         {{.kind = PaperFaultKind::disconnect, .account = world.venue_account()}}));
@@ -139,6 +155,41 @@ TEST_F(ControlServiceTest, PauseStopsTicksAndCancelsEntriesAndOutlivesARestart) 
     EXPECT_EQ(word(world.decide(StrategyWorld::payload("d3", "resume")), "status"), "applied");
     world.pass(Duration::of_seconds(30));
     EXPECT_GT(world.open_orders(), 0u);
+}
+
+// An order that was on its way when its strategy was paused, and what becomes of it.
+std::size_t open_after_pause_in_flight(StrategyWorld& world, bool stops) {
+    const std::string grid = world.create("grid_trader", StrategyWorld::grid_config());
+    world.decide(StrategyWorld::switch_to("d0", grid));
+    world.clock.advance(Duration::of_seconds(2));
+    EXPECT_TRUE(world.paper->advance(world.clock.now()));
+    world.watch->poll();  // Writes its orders ahead; nothing is sent yet.
+    EXPECT_FALSE(world.waiting.empty());
+    world.holds_effects = true;
+    if (stops) {
+        ControlStrategyRequest request;
+        request.call.idempotency_key = IdempotencyKey::trusted("stop");
+        request.action = HelperAction::stop;
+        world.answer_of([&](LoopService::Reply reply) {
+            world.plane->strategies->control(
+                world.caller(), StrategyId::trusted(grid), request, std::move(reply));
+        });
+    } else {
+        EXPECT_EQ(word(world.decide(StrategyWorld::payload("d1", "pause")), "status"), "applied");
+    }
+    world.run_effects();
+    EXPECT_FALSE(world.sent.empty());
+    return world.open_orders();
+}
+
+TEST(ControlServiceInFlight, AnEntryThatArrivesAfterItsStrategyWasPausedIsCancelled) {
+    StrategyWorld world;
+    EXPECT_EQ(open_after_pause_in_flight(world, false), 0u);
+}
+
+TEST(ControlServiceInFlight, AnOrderThatArrivesAfterItsStrategyWasStoppedIsCancelled) {
+    StrategyWorld world;
+    EXPECT_EQ(open_after_pause_in_flight(world, true), 0u);
 }
 
 TEST_F(ControlServiceTest, APauseDuringASwitchIsNotLost) {

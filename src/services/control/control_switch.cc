@@ -25,6 +25,18 @@ Json error_list(const Error& error) {
     })});
 }
 
+Result<void> cancel_orders_of(
+    Turn& turn, LoopService& loop, const Concern& concern, const std::set<StrategyId>& strategies) {
+    TRY(loop.cancel_orders(
+        turn,
+        {.account = concern.account,
+         .decision_id = "sys_control",
+         .which = [strategies, symbol = concern.symbol](const OrderRecord& order) {
+             return order.symbol() == symbol && strategies.contains(order.strategy_id);
+         }}));
+    return {};
+}
+
 }  // namespace
 
 Result<void> ControlService::open() {
@@ -87,7 +99,7 @@ Result<TurnReply> ControlService::begin_switch(Turn& turn, Attempt& attempt) {
         concern.switching = std::move(under_way);
         TRY_ASSIGN(Json answer, hand_over(turn, concern, encode(result)));
         TRY_ASSIGN(
-            answer,
+            std::string text,
             record(
                 turn,
                 {.decision = decision,
@@ -95,18 +107,12 @@ Result<TurnReply> ControlService::begin_switch(Turn& turn, Attempt& attempt) {
                  .answer = std::move(answer),
                  .status = ControlStatus::applied,
                  .attempt = attempt.verdict.attempt}));
-        return Answer{200, to_text(answer)};
+        return Answer{200, std::move(text)};
     }
     const OpenOperation operation = turn.open_operation();
     under_way.operation = encode(operation);
     concern.switching = std::move(under_way);
-    TRY(parts_.loop.cancel_orders(
-        turn,
-        {.account = concern.account,
-         .decision_id = "sys_control",
-         .which = [others, symbol = concern.symbol](const OrderRecord& order) {
-             return order.symbol() == symbol && others.contains(order.strategy_id);
-         }}));
+    TRY(cancel_orders_of(turn, parts_.loop, concern, others));
     turn.set_timer({
         .timer_id = timer_of(concern),
         .tenant_id = concern.account.tenant_id,
@@ -262,7 +268,7 @@ Result<void> ControlService::close_switch(
     const bool applied = answer.find("ok")->as_bool();
     const Json* attempt = under_way.verdict.find("attempt");
     TRY_ASSIGN(
-        answer,
+        std::string text,
         record(
             turn,
             {.decision = decision,
@@ -272,7 +278,7 @@ Result<void> ControlService::close_switch(
              .attempt = attempt == nullptr ? 1 : attempt->as_int64().value_or(1)}));
     if (!under_way.operation.is_null()) {
         TRY_ASSIGN(const OpenOperation operation, decode_open_operation(under_way.operation));
-        turn.complete(operation, Answer{200, to_text(answer)});
+        turn.complete(operation, Answer{200, std::move(text)});
     }
     return {};
 }
@@ -290,7 +296,10 @@ Result<void> ControlService::on_orders(Turn& turn, const VenueAccount& account) 
         TRY_ASSIGN(const auto others, others_with_orders(turn, *concern, concern->switching->to));
         if (others.empty()) {
             TRY(finish_switch(turn, *concern));
+            continue;
         }
+        // What was on its way to the venue when the switch began could not be cancelled then.
+        TRY(cancel_orders_of(turn, parts_.loop, *concern, others));
     }
     return {};
 }
