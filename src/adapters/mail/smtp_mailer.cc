@@ -70,10 +70,11 @@ void set_server(CURL* easy, const SmtpSettings& settings) {
     curl_easy_setopt(
         easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings.connect_timeout.count()));
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(settings.timeout.count()));
+    // The timeout above ends with the letter; this one also bounds the goodbye.
     curl_easy_setopt(
         easy,
         CURLOPT_SERVER_RESPONSE_TIMEOUT,
-        static_cast<long>(settings.farewell_timeout.count()));
+        static_cast<long>(std::chrono::ceil<std::chrono::seconds>(settings.timeout).count()));
     if (settings.tls == SmtpTls::starttls) {
         curl_easy_setopt(easy, CURLOPT_USE_SSL, static_cast<long>(CURLUSESSL_ALL));
     }
@@ -160,8 +161,7 @@ Result<void> check_smtp_settings(const SmtpSettings& settings) {
         !is_this_machine(settings.host)) {
         return bad_setting("smtp_tls", "must not be none when a password goes to another machine");
     }
-    if (!is_timeout(settings.connect_timeout) || !is_timeout(settings.timeout) ||
-        !is_timeout(settings.farewell_timeout)) {
+    if (!is_timeout(settings.connect_timeout) || !is_timeout(settings.timeout)) {
         return bad_setting("smtp_timeout_seconds", "must be above 0 and at most 300");
     }
     return {};

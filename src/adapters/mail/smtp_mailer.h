@@ -34,9 +34,9 @@ struct SmtpSettings {
     std::string from;
     std::string ca_file;  // Trusted instead of the system's authorities; empty: those.
     std::chrono::milliseconds connect_timeout{10'000};
-    std::chrono::milliseconds timeout{30'000};  // Of a whole letter.
-    // Of the server's last word after the letter is delivered; whole seconds.
-    std::chrono::seconds farewell_timeout{5};
+    // Of a whole letter. A server that has it and does not answer our goodbye is given as long
+    // again, in whole seconds.
+    std::chrono::milliseconds timeout{30'000};
 };
 
 // `invalid_config` says which setting under [mail] is wrong.
