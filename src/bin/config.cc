@@ -184,6 +184,64 @@ std::vector<Key> paper_keys() {
     };
 }
 
+Key word_key(
+    std::string name,
+    std::string help,
+    std::string Config::* member,
+    const std::vector<std::string>& words) {
+    Key key = text_key(std::move(name), std::move(help), member);
+    key.set = [member, words](Config& config, const std::string& text) {
+        std::vector<std::pair<std::string, std::string>> known;
+        for (const std::string& word : words) {
+            known.emplace_back(word, word);
+        }
+        return set_word(config.*member, text, known);
+    };
+    return key;
+}
+
+std::vector<Key> mail_keys() {
+    return {
+        word_key(
+            "mail.delivery",
+            "file leaves letters in a folder, smtp hands them to a mail server.",
+            &Config::mail_delivery,
+            {"file", "smtp"}),
+        text_key(
+            "mail.folder",
+            "Where file leaves them; empty: outbox in the data folder.",
+            &Config::mail_folder),
+        text_key("mail.from", "Address that letters come from.", &Config::mail_from),
+        text_key("mail.smtp_host", "Mail server.", &Config::mail_smtp_host),
+        {"mail.smtp_port",
+         "Its port: 587 for starttls, 465 for implicit as a rule.",
+         [](const Config& c) { return std::to_string(c.mail_smtp_port); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::uint16_t>(c.mail_smtp_port, text, 1, 65535);
+         }},
+        word_key(
+            "mail.smtp_tls",
+            "starttls or implicit, each required; none for a server on this machine.",
+            &Config::mail_smtp_tls,
+            {"none", "starttls", "implicit"}),
+        text_key("mail.smtp_user", "Login; empty: none.", &Config::mail_smtp_user),
+        text_key(
+            "mail.smtp_password_file",
+            "File of the login's password, readable by its owner alone.",
+            &Config::mail_smtp_password_file),
+        text_key(
+            "mail.smtp_ca_file",
+            "PEM file of who vouches for the server; empty: the system's authorities.",
+            &Config::mail_smtp_ca_file),
+        {"mail.smtp_timeout_seconds",
+         "Seconds for a whole letter; a third of it for the connection.",
+         [](const Config& c) { return std::to_string(c.mail_smtp_timeout_seconds); },
+         [](Config& c, const std::string& text) {
+             return set_integer(c.mail_smtp_timeout_seconds, text, 1, 300);
+         }},
+    };
+}
+
 std::string bool_text(bool value) {
     return value ? "true" : "false";
 }
@@ -304,6 +362,9 @@ std::vector<Key> all_keys() {
         "vault.master_key_file",
         "File of the key that seals exchange keys; empty: master.key in the data folder.",
         &Config::vault_master_key_file));
+    for (Key& key : mail_keys()) {
+        keys.push_back(std::move(key));
+    }
     for (Key& key : paper_keys()) {
         keys.push_back(std::move(key));
     }

@@ -30,6 +30,16 @@ struct Config {
     bool approvals_two_person = false;
     std::string effects_sink;           // Path of the sink's Unix socket; empty: none.
     std::string vault_master_key_file;  // Empty: master.key in the data folder.
+    std::string mail_delivery = "file";
+    std::string mail_folder;  // Empty: outbox in the data folder.
+    std::string mail_from = "interlock@localhost";
+    std::string mail_smtp_host;
+    std::uint16_t mail_smtp_port = 587;
+    std::string mail_smtp_tls = "starttls";
+    std::string mail_smtp_user;
+    std::string mail_smtp_password_file;  // Not the password: configuration is shown to people.
+    std::string mail_smtp_ca_file;
+    int mail_smtp_timeout_seconds = 30;
     Decimal paper_deposit = Decimal(100'000);
     std::int64_t paper_seed = 1;
     bool paper_sync = true;
