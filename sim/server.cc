@@ -42,7 +42,7 @@ World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
       on_disk(choose_disk(seed, plant)),
       two_person_rule(mix_seeds(seed, 1) % 4 == 0),
       trades(info_of(plant).needs_venue || mix_seeds(seed, 5) % 4 != 0),
-      supervised(trades && (info_of(plant).needs_trader || mix_seeds(seed, 7) % 3 != 0)),
+      supervised(trades && (info_of(plant).needs_trader || mix_seeds(seed, 7) % 2 == 0)),
       people(make_people(mix_seeds(seed, 2), two_person_rule ? 2 : 1)),
       key(make_key(seed)),
       ids(mix_seeds(seed, 3)),

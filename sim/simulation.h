@@ -74,6 +74,7 @@ private:
     void supervise(SeededRandom& random);
     void work_a_little(SeededRandom& random);
     void strike_switch(SeededRandom& random);
+    void stop_strategies();
     void settle_trader();
     void on_submit(const VenueOrderRequest& request);
     void check_may_leave(const TenantId& tenant_id, const std::string& what);

@@ -95,6 +95,7 @@ bool Simulation::is_idle() {
 // Faults are over: recovery must come to its end by itself or with the humans' word, and then the
 // books are what the venue says.
 void Simulation::settle_loop() {
+    stop_strategies();
     work_through(kSettleRounds, kSettlePace);
     visit_desk();
     work_through(kSettleRounds / 2, kSettlePace);

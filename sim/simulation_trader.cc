@@ -6,6 +6,7 @@ namespace interlock::sim {
 namespace {
 
 constexpr std::size_t kHeldMax = 40;
+constexpr std::size_t kRoundTurns = 64;
 
 }  // namespace
 
@@ -73,6 +74,18 @@ void Simulation::strike_switch(SeededRandom& random) {
         }
     } else if (random.chance(60)) {
         store_trouble(random);
+    }
+}
+
+// In two of three runs strategies stop before the books are compared; in the others they trade on.
+void Simulation::stop_strategies() {
+    if (!world_.supervised || config_.seed % 3 == 0) {
+        return;
+    }
+    SeededRandom random(mix_seeds(config_.seed, 32));
+    for (const Command& command : supervisors_.stop_all(random)) {
+        deliver(command);
+        server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
     }
 }
 

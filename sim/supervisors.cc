@@ -342,7 +342,7 @@ Command Supervisors::helper(SeededRandom& random, const TenantId& tenant_id) {
 
 Command Supervisors::repeat(SeededRandom& random) {
     // The latest most of all: that is what a retry after a lost answer looks like.
-    const std::size_t from = random.chance(600) && history_.size() > 8 ? history_.size() - 8 : 0;
+    const std::size_t from = random.chance(500) && history_.size() > 12 ? history_.size() - 12 : 0;
     Command command = history_[from + random.below(history_.size() - from)];
     const bool alters = command.kind == Command::Kind::control && command.body.is_object();
     if (alters && random.chance(250)) {
@@ -368,13 +368,21 @@ Command Supervisors::compose(SeededRandom& random) {
         }
     }
     const std::uint64_t what = random.below(100);
-    if (what < 62) {
+    if (what < 58) {
         return decide(random, tenant_id);
     }
-    if (what < 82) {
+    if (what < 78) {
         return helper(random, tenant_id);
     }
-    return what < 87 ? nonsense(random, tenant_id) : repeat(random);
+    return what < 85 ? nonsense(random, tenant_id) : repeat(random);
+}
+
+std::vector<Command> Supervisors::stop_all(SeededRandom& random) {
+    std::vector<Command> stops;
+    for (const Known& one : known_) {
+        stops.push_back(call(random, one, "control_strategy", Json::object({{"action", "stop"}})));
+    }
+    return stops;
 }
 
 void Supervisors::on_reply(const Command& command, const Result<Answer>& result) {

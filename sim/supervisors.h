@@ -43,6 +43,8 @@ public:
     // Two agents of one tenant decide against each other on the same view.
     std::vector<Command> compose_race(SeededRandom& random);
     void on_reply(const Command& command, const Result<Answer>& result);
+    // One for every strategy they know of: a person stops it.
+    std::vector<Command> stop_all(SeededRandom& random);
 
 private:
     struct Known {

@@ -186,6 +186,7 @@ void TraderInvariant::on_decision(const AuditRecord& record, TurnWords& words) {
         .is_dry = is_true(*payload, "dry_run"),
     };
     const TenantId& tenant_id = record.draft.tenant_id;
+    statuses_[{tenant_id, word.decision_id}].insert(word.status);
     const bool is_applied = word.status == "applied" && !word.is_dry;
     counts_.applied += is_applied ? 1 : 0;
     counts_.roll_backs += word.status == "failed" ? 1 : 0;
@@ -455,6 +456,18 @@ void TraderInvariant::on_reply(const Command& command, const Result<Answer>& res
     const auto answer = parse_json(result->body);
     if (command.kind == Command::Kind::control && answer) {
         check_answer(command, *answer);
+    } else if (command.kind == Command::Kind::helper && answer) {
+        check_helper_answer(command, *answer);
+    }
+}
+
+// What people do to a concern becomes a decision of its own, under an id bound to their key.
+void TraderInvariant::check_helper_answer(const Command& command, const Json& answer) {
+    const std::string decision = text_at(answer, "decision_id");
+    if (!decision.empty() &&
+        !statuses_[{command.tenant_id, decision}].contains(text_at(answer, "status"))) {
+        broken(
+            "control", "a person's move is not on record as answered: (" + to_text(command) + ")");
     }
 }
 

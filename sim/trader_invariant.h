@@ -97,6 +97,7 @@ private:
     void check_claims(LedgerStore& store);
     void check_running(const StrategyRuntime& running);
     void check_answer(const Command& command, const Json& answer);
+    void check_helper_answer(const Command& command, const Json& answer);
     const StrategyInstance* instance_of(const VenueAccount& account, const StrategyId& id) const;
     const Concern* concern_of(const VenueAccount& account, const Symbol& symbol) const;
     void broken(std::string_view invariant, const std::string& what) {
@@ -110,6 +111,7 @@ private:
     std::map<ConcernName, Concern> concerns_;
     std::map<OrderName, OrderRecord> orders_;                                     // Of strategies.
     std::map<std::pair<TenantId, std::string>, std::vector<Attempt>> on_record_;  // By payload.
+    std::map<DecisionName, std::set<std::string>> statuses_;
     std::map<DecisionName, std::uint64_t> applied_;
     std::map<DecisionName, std::string> first_answers_;  // Of applied decisions.
     std::map<ConcernName, DecisionId> inherited_;        // Switches an earlier life left behind.

@@ -18,7 +18,7 @@ constexpr std::array<Weighted, 18> kBetween{{
     {StepKind::engine_round, 450},
     {StepKind::outbox_round, 600},
     {StepKind::advance_clock, 300},
-    {StepKind::planner, 300},
+    {StepKind::planner, 330},
     {StepKind::trader, 120},
     {StepKind::venue_round, 300},
     {StepKind::desk, 80},
@@ -318,7 +318,11 @@ Command Composer::compose(SeededRandom& random) {
         std::any_of(sight_.people.tenants.begin(), sight_.people.tenants.end(), sight_.is_stopped);
     // With something stopped, people are busy getting it going again.
     if (any_stopped && random.chance(550)) {
-        return random.chance(350) ? kill(random, false) : vote(random);
+        if (random.chance(350)) {
+            return kill(random, false);
+        }
+        // Those who may not try as well, just when there is something to decide.
+        return random.chance(180) ? misplaced_vote(random) : vote(random);
     }
     const std::uint64_t what = random.below(100);
     if (what < 50) {
