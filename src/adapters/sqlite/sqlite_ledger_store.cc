@@ -180,6 +180,7 @@ Result<void> SqliteLedgerStore::give_up(Error error) {
 Result<void> SqliteLedgerStore::commit(std::span<const TurnCommit> turns) {
     const std::lock_guard lock(engine_mutex_);
     TRY(require_writable());
+    TRY(end_reading());
     if (const int code = begin_.run(); !is_done(code)) {
         Error error = db_->error_of(code);
         error.kind = &errors::io_failed;
@@ -206,8 +207,33 @@ Result<void> SqliteLedgerStore::commit(std::span<const TurnCommit> turns) {
     return {};
 }
 
+// One read transaction from a batch's first question to its commit: each question would otherwise
+// lock and unlock the log for itself. Nobody else writes, so nothing gets old meanwhile.
+Result<void> SqliteLedgerStore::begin_reading() {
+    if (is_reading_ || options_.read_only) {
+        return {};
+    }
+    if (const int code = engine_.begin_reading.run(); !is_done(code)) {
+        return std::unexpected(db_->error_of(code));
+    }
+    is_reading_ = true;
+    return {};
+}
+
+Result<void> SqliteLedgerStore::end_reading() {
+    if (!is_reading_) {
+        return {};
+    }
+    is_reading_ = false;
+    if (const int code = engine_.end_reading.run(); !is_done(code)) {
+        return std::unexpected(db_->error_of(code));
+    }
+    return {};
+}
+
 Result<std::optional<StoredState>> SqliteLedgerStore::load_state(const std::string& machine_key) {
     const std::lock_guard lock(engine_mutex_);
+    TRY(begin_reading());
     SqliteRows rows = engine_.load_state.query(machine_key);
     TRY_ASSIGN(const bool found, rows.next());
     if (!found) {
@@ -252,24 +278,12 @@ Result<std::vector<std::optional<StoredAnswer>>> SqliteLedgerStore::find_answers
         return answers;
     }
     const std::lock_guard lock(engine_mutex_);
-    // One read transaction for all: each would otherwise lock and unlock the log for itself.
-    if (const int code = engine_.begin_reading.run(); !is_done(code)) {
-        return std::unexpected(db_->error_of(code));
-    }
-    Result<void> read = {};
+    TRY(begin_reading());
     answers.reserve(keys.size());
     for (const AnswerKey& key : keys) {
-        auto answer = read_answer(key);
-        if (!answer) {
-            read = std::unexpected(std::move(answer).error());
-            break;
-        }
-        answers.push_back(*std::move(answer));
+        TRY_ASSIGN(std::optional<StoredAnswer> answer, read_answer(key));
+        answers.push_back(std::move(answer));
     }
-    if (const int code = engine_.end_reading.run(); !is_done(code)) {
-        return std::unexpected(db_->error_of(code));
-    }
-    TRY(read);
     return answers;
 }
 
@@ -295,6 +309,7 @@ Result<std::optional<StoredAnswer>> SqliteLedgerStore::read_answer(const AnswerK
 Result<std::int64_t> SqliteLedgerStore::purge_answers(Timestamp now, std::int64_t count_max) {
     const std::lock_guard lock(engine_mutex_);
     TRY(require_writable());
+    TRY(end_reading());
     // SQLite reads a negative limit as none.
     const int code = engine_.purge_answers.run(now, std::max<std::int64_t>(0, count_max));
     if (!is_done(code)) {

@@ -95,6 +95,8 @@ private:
     Result<void> prepare_engine_reads();
     Result<void> prepare_shared_reads(SqliteDb& db);
     Result<void> require_writable() const;
+    Result<void> begin_reading();
+    Result<void> end_reading();
     Result<std::optional<StoredAnswer>> read_answer(const AnswerKey& key);
     Result<void> give_up(Error error);
     std::unique_lock<std::mutex> lock_shared_reads();
@@ -107,6 +109,7 @@ private:
     // Statements after their connections, so that they go first.
     std::optional<SqliteDb> db_;
     std::optional<SqliteDb> reading_db_;
+    bool is_reading_ = false;  // The engine's read transaction is open.
     SqliteStatement begin_;
     SqliteStatement commit_;
     SqliteStatement rollback_;

@@ -130,10 +130,11 @@ Result<TurnReply> ControlService::apply(Turn& turn, const Json& payload) {
     if (verdict.status == ControlStatus::applied) {
         result.result = change_json("simulated", false);
     } else if (verdict.is_duplicate) {
-        result.result.set("original", attempt.row->history.answer);
+        TRY_ASSIGN(Json original, parse_json(attempt.row->answer_text));
+        result.result.set("original", std::move(original));
     }
     TRY_ASSIGN(
-        const Json answer,
+        std::string answer,
         record(
             turn,
             {.decision = attempt.decision,
@@ -146,7 +147,7 @@ Result<TurnReply> ControlService::apply(Turn& turn, const Json& payload) {
              .remember = !verdict.is_duplicate && !attempt.decision.dry_run &&
                          !has_error(verdict, errors::decision_id_conflict) &&
                          !has_error(verdict, errors::switch_in_progress)}));
-    return Answer{200, to_text(answer)};
+    return Answer{200, std::move(answer)};
 }
 
 Result<ControlFacts> ControlService::gather_facts(
@@ -285,7 +286,7 @@ Result<TurnReply> ControlService::carry_out(Turn& turn, Attempt& attempt) {
     result.result = std::move(change);
     result.applied_at = turn.now();
     TRY_ASSIGN(
-        const Json answer,
+        std::string answer,
         record(
             turn,
             {.decision = attempt.decision,
@@ -293,7 +294,7 @@ Result<TurnReply> ControlService::carry_out(Turn& turn, Attempt& attempt) {
              .answer = encode(result),
              .status = ControlStatus::applied,
              .attempt = attempt.verdict.attempt}));
-    return Answer{200, to_text(answer)};
+    return Answer{200, std::move(answer)};
 }
 
 Result<Json> ControlService::do_pause(Turn& turn, const Attempt& attempt, Concern& concern) {
@@ -361,7 +362,7 @@ Result<void> ControlService::do_risk_mode(Turn& turn, const Attempt& attempt, Co
     return {};
 }
 
-Result<Json> ControlService::record(Turn& turn, Record record) {
+Result<std::string> ControlService::record(Turn& turn, Record record) {
     AuditDraft draft = turn.draft("CONTROL_DECISION");
     draft.decision_id = record.decision.decision_id;
     draft.status = audit_status_of(record.status);
@@ -380,6 +381,7 @@ Result<Json> ControlService::record(Turn& turn, Record record) {
         {"applied_at", *record.answer.find("applied_at")},
     });
     TRY(turn.audit(std::move(draft)));
+    std::string text = to_text(record.answer);
     if (record.remember && !record.decision.dry_run) {
         std::shared_ptr<const ControlRow> before;
         if (record.attempt > 1) {
@@ -392,11 +394,12 @@ Result<Json> ControlService::record(Turn& turn, Record record) {
                  {.fingerprint = fingerprint(record.decision),
                   .status = record.status,
                   .attempts = record.attempt,
-                  .answer = record.answer},
+                  .answer = {}},
+             .answer_text = text,
              .first_at = before ? before->first_at : turn.now(),
              .last_at = turn.now()});
     }
-    return std::move(record.answer);
+    return text;
 }
 
 Result<void> ControlService::set_account_strategy(

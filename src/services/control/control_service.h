@@ -113,7 +113,7 @@ private:
         std::int64_t attempt = 1;
         bool remember = true;
     };
-    Result<Json> record(Turn& turn, Record record);
+    Result<std::string> record(Turn& turn, Record record);
 
     // control_switch.cc
     Result<TurnReply> begin_switch(Turn& turn, Attempt& attempt);

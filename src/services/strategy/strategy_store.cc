@@ -133,7 +133,7 @@ Json encode(const ControlRow& row) {
         {"fingerprint", row.history.fingerprint},
         {"status", to_word(row.history.status)},
         {"attempts", row.history.attempts},
-        {"answer", row.history.answer},
+        {"answer", row.answer_text},
         {"first_at", to_text(row.first_at)},
         {"last_at", to_text(row.last_at)},
     });
@@ -146,9 +146,7 @@ Result<ControlRow> decode_control_row(const Json& json) {
     row.history.status =
         static_cast<ControlStatus>(in.required_word_index("status", kControlStatuses));
     row.history.attempts = in.required<std::int64_t>("attempts");
-    if (const Json* answer = in.required_object("answer")) {
-        row.history.answer = *answer;
-    }
+    row.answer_text = in.required<std::string>("answer");
     row.first_at = in.required<Timestamp>("first_at");
     row.last_at = in.required<Timestamp>("last_at");
     return in.finish(std::move(row));

@@ -67,7 +67,8 @@ void release_activity(
 
 // What is remembered of a decision id.
 struct ControlRow {
-    ControlHistory history;
+    ControlHistory history;  // Its answer is left null; answer_text has it.
+    std::string answer_text;
     Timestamp first_at;
     Timestamp last_at;
 };
