@@ -429,9 +429,30 @@ void TraderInvariant::on_start(const StrategyRuntime& running, LedgerStore& stor
     check_claims(store);
 }
 
+void TraderInvariant::check_withdrawn() {
+    std::set<VenueAccount> accounts;
+    for (const auto& [key, instance] : instances_) {
+        accounts.insert(key.first);
+    }
+    for (const VenueAccount& account : accounts) {
+        for (const VenueOrder& open : venue_.open_orders(account)) {
+            const auto order = orders_.find({account, open.order_client_id});
+            const StrategyInstance* instance =
+                order == orders_.end() ? nullptr : instance_of(account, order->second.strategy_id);
+            if (instance != nullptr && instance->mode != InstanceMode::active) {
+                broken(
+                    "strategy",
+                    open.order_client_id.text() + " of " + name_of(*instance) + ", which is " +
+                        std::string(to_word(instance->mode)) + ", is still at the venue");
+            }
+        }
+    }
+}
+
 void TraderInvariant::check_rest(const StrategyRuntime& running, LedgerStore& store) {
     check_running(running);
     check_claims(store);
+    check_withdrawn();
     for (const auto& [name, concern] : concerns_) {
         if (concern.switching) {
             broken("switch", name_of(concern) + " is still switching at the quiet end");

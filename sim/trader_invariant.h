@@ -96,6 +96,8 @@ private:
     void check_agreement(const ConcernName& name);
     void check_claims(LedgerStore& store);
     void check_running(const StrategyRuntime& running);
+    // No order of a strategy that does not trade is left at the venue.
+    void check_withdrawn();
     void check_answer(const Command& command, const Json& answer);
     void check_helper_answer(const Command& command, const Json& answer);
     const StrategyInstance* instance_of(const VenueAccount& account, const StrategyId& id) const;

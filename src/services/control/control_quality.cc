@@ -126,6 +126,29 @@ void ControlService::note_venue(
     venue.skew_ms = skew_ms;
 }
 
+Result<void> ControlService::withdraw_late(Turn& turn, const VenueAccount& account) {
+    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+    std::set<OrderClientId> late;
+    for (const SymbolBook& book : view.books->books) {
+        for (const OrderRecord& order : book.open) {
+            TRY_ASSIGN(const bool is_late, came_too_late(turn, order, parts_.config.on_pause));
+            if (is_late) {
+                late.insert(order.id());
+            }
+        }
+    }
+    if (late.empty()) {
+        return {};
+    }
+    TRY(parts_.loop.cancel_orders(
+        turn,
+        {.account = account,
+         .decision_id = "sys_control",
+         .which = [&](const OrderRecord& order) { return late.contains(order.id()); },
+         .again = true}));
+    return {};
+}
+
 void ControlService::on_order_news(Turn& turn, const LoopService::OrderNews& news) {
     const OrderRecord& order = news.order;
     const auto is_late = is_live(order.state) && news.fate == EffectFate::done
@@ -193,6 +216,9 @@ TurnRequest ControlService::quality_turn(const VenueAccount& account, Judgement 
         }
         for (const Symbol& symbol : symbols) {
             TRY(judge(t, account, symbol, judgement));
+        }
+        if (judgement == Judgement::regular) {
+            TRY(withdraw_late(t, account));
         }
         return Answer{200, "{}"};
     };

@@ -130,6 +130,9 @@ private:
     // control_quality.cc
     Result<RiskMode> strictest_mode(
         Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols);
+    // Orders that stand although nobody may want them: a cancel was lost or refused, or an order
+    // thought lost was found. They are asked for again.
+    Result<void> withdraw_late(Turn& turn, const VenueAccount& account);
     void on_order_news(Turn& turn, const LoopService::OrderNews& news);
     Result<void> judge(
         Turn& turn, const VenueAccount& account, const Symbol& symbol, Judgement judgement);

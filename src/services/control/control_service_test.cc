@@ -324,5 +324,36 @@ TEST_F(ControlServiceTest, TheStoreRefusesASecondActiveStrategy) {
     EXPECT_EQ(world.memory.commit(turns).error(), errors::conflict);
 }
 
+TEST_F(ControlServiceTest, ACancelThatWasLostIsAskedForAgain) {
+    ASSERT_GT(world.open_orders(), 0u);
+    TurnRequest turn;
+    turn.tenant_id = world.tenant;
+    turn.principal = PlaneWorld::agent();
+    turn.function = "test";
+    turn.decide = [&](Turn& t) -> Result<TurnReply> {
+        // As though each cancel had been asked for and refused by the venue.
+        TRY_ASSIGN(const AccountView view, load_account(t, world.venue_account()));
+        AccountBooks books = *view.books;
+        for (OrderRecord& order : books.books.front().open) {
+            order.cancel_requested = true;
+        }
+        save_books(t, world.venue_account(), std::move(books));
+        return Answer{200, "{}"};
+    };
+    turn.reply = [](Result<Answer>) {};
+    world.submit(std::move(turn));
+    world.answer_of([&](LoopService::Reply reply) {
+        world.plane->strategies->control(
+            world.caller(),
+            StrategyId::trusted(grid),
+            {.call = {.idempotency_key = IdempotencyKey::trusted("stop"), .reason = {}},
+             .action = HelperAction::stop},
+            std::move(reply));
+    });
+    EXPECT_GT(world.open_orders(), 0u);
+    world.pass(Duration::of_seconds(25));
+    EXPECT_EQ(world.open_orders(), 0u);
+}
+
 }  // namespace
 }  // namespace interlock

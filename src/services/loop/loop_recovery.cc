@@ -130,7 +130,8 @@ Result<std::size_t> LoopService::cancel_orders(Turn& turn, const CancelWish& wis
     std::size_t asked = 0;
     for (SymbolBook& book : books.books) {
         for (OrderRecord& order : book.open) {
-            if (order.cancel_requested || is_uncertain(order) || !wish.which(order)) {
+            const bool was_asked = order.cancel_requested && !wish.again;
+            if (was_asked || is_uncertain(order) || !wish.which(order)) {
                 continue;
             }
             ++asked;

@@ -190,6 +190,7 @@ public:
         VenueAccount account;
         std::string decision_id;  // Whose record the outcomes belong to; "sys_…" for none.
         WhichOrders which;
+        bool again = false;  // Also those asked for before: a cancel is harmless twice.
     };
     Result<std::size_t> cancel_orders(Turn& turn, const CancelWish& wish);
 
