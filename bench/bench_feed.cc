@@ -59,8 +59,14 @@ MarketSignals BenchFeed::signals(
         at.efficiency = sample_decimal("0.2");
         at.pullback_pct = sample_decimal("0.015");
         at.volatility = sample_decimal("0.004");
+        at.bollinger_bandwidth = sample_decimal("0.012");
     }
     return signals;
+}
+
+std::optional<Decimal> BenchFeed::bandwidth_quantile(
+    const Symbol& symbol, const BandwidthWish&) const {
+    return markets_.find(symbol) == nullptr ? std::nullopt : std::optional(sample_decimal("0.01"));
 }
 
 }  // namespace interlock

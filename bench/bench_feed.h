@@ -19,6 +19,8 @@ public:
     MarketSet facts(std::span<const Symbol> symbols) const override;
     MarketSignals signals(
         const Symbol& symbol, std::span<const Timeframe> timeframes) const override;
+    std::optional<Decimal> bandwidth_quantile(
+        const Symbol& symbol, const BandwidthWish& wish) const override;
 
 private:
     Clock& clock_;

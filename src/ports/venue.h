@@ -66,6 +66,14 @@ public:
     // that does not exist; a feed that keeps no candles is always empty.
     virtual MarketSignals signals(
         const Symbol& symbol, std::span<const Timeframe> timeframes) const = 0;
+    // A quantile of the latest Bollinger bandwidths; nothing for a symbol that does not exist, with
+    // too few candles, or from a feed that keeps none.
+    virtual std::optional<Decimal> bandwidth_quantile(
+        const Symbol& symbol, const BandwidthWish& wish) const {
+        static_cast<void>(symbol);
+        static_cast<void>(wish);
+        return std::nullopt;
+    }
 };
 
 }  // namespace interlock

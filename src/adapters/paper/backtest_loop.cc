@@ -39,6 +39,8 @@ BacktestLoop::BacktestLoop(PaperExchange& exchange, const CandleBook& candles, O
       candles_(candles),
       options_(std::move(options)),
       timeframes_(options_.strategy->timeframes()),
+      bandwidth_wish_(options_.strategy->bandwidth_wish()),
+      cost_qty_(options_.strategy->cost_qty()),
       strategy_id_(StrategyId::trusted(options_.strategy_type)) {}
 
 BacktestLoop::~BacktestLoop() {
@@ -207,6 +209,9 @@ Result<void> BacktestLoop::gather(Timestamp now) {
             .cancel_requested = order.cancel_requested,
         });
     }
+    if (cost_qty_) {
+        trades_ = gather_own_trades(&own_book(), strategy_id_, *cost_qty_);
+    }
     return {};
 }
 
@@ -219,6 +224,7 @@ Result<StrategyStep> BacktestLoop::step() {
         .signals = signals_,
         .own_orders = own_orders_,
         .memory = memory_,
+        .trades = trades_ ? &*trades_ : nullptr,
         .posture = options_.posture,
         .may_trade = true,
     });
@@ -380,6 +386,9 @@ Result<void> BacktestLoop::tick(Timestamp now) {
     tick_id_ = TickId::trusted(strategy_id_.text() + ".tick" + std::to_string(counts_.ticks));
     exchange_.renew_statistics(0);
     signals_ = candles_.signals(timeframes_);
+    if (bandwidth_wish_) {
+        note_quantile(signals_, *bandwidth_wish_, candles_.bandwidth_quantile(*bandwidth_wish_));
+    }
     TRY(gather(now));
     Result<StrategyStep> stepped = step();
     if (stepped) {

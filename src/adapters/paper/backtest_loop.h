@@ -137,6 +137,8 @@ private:
     const CandleBook& candles_;
     Options options_;
     std::vector<Timeframe> timeframes_;
+    std::optional<BandwidthWish> bandwidth_wish_;
+    std::optional<Decimal> cost_qty_;
     StrategyId strategy_id_;
     Account account_;
     std::vector<SymbolBook> books_;  // Exactly one.
@@ -144,6 +146,7 @@ private:
     StateFacts state_;
     MarketSignals signals_;
     std::vector<OwnOrder> own_orders_;
+    std::optional<OwnTrades> trades_;
     StrategyStep stepped_;
     StrategyAssessment said_;
     Json memory_;

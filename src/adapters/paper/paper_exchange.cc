@@ -165,11 +165,32 @@ MarketSignals PaperExchange::signals(const Symbol& symbol, std::span<const Timef
     if (!market) {
         return {};
     }
-    std::optional<CandleBook>& candles = markets_[*market].candles;
-    if (!candles) {
-        candles = hydrated_candles(model_, *market, step_);
+    return candles_of(*market, timeframes).signals(timeframes);
+}
+
+std::optional<Decimal> PaperExchange::bandwidth_quantile(
+    const Symbol& symbol, const BandwidthWish& wish) {
+    const auto market = market_place(symbol);
+    const std::span<const Timeframe> timeframes(&wish.timeframe, 1);
+    return market ? candles_of(*market, timeframes).bandwidth_quantile(wish) : std::nullopt;
+}
+
+const CandleBook& PaperExchange::candles_of(
+    std::size_t market, std::span<const Timeframe> timeframes) {
+    Market& at = markets_[market];
+    if (!at.candles) {
+        at.candles.emplace();
+        at.has_history = {};
+        note_candle_price(market, step_, model_.touch_at(market, step_));
     }
-    return candles->signals(timeframes);
+    for (const Timeframe timeframe : timeframes) {
+        bool& has_history = at.has_history[static_cast<std::size_t>(timeframe)];
+        if (!has_history) {
+            hydrate(*at.candles, timeframe, {model_, market, step_});
+            has_history = true;
+        }
+    }
+    return *at.candles;
 }
 
 void PaperExchange::jump_to(std::int64_t step) {

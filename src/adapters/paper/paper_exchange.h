@@ -9,6 +9,7 @@
 // the millisecond, as exchanges tell them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -85,6 +86,7 @@ public:
     MarketSet facts(std::span<const Symbol> symbols, Duration venue_ahead) const;
     // History is loaded for a market when it is first asked for; nothing is kept before.
     MarketSignals signals(const Symbol& symbol, std::span<const Timeframe> timeframes);
+    std::optional<Decimal> bandwidth_quantile(const Symbol& symbol, const BandwidthWish& wish);
     const MarketView* view_of(const Symbol& symbol) const;
 
     // For whoever brings the market himself instead of a model's steps (backtest_run.h): write the
@@ -142,6 +144,7 @@ private:
         MarketStats stats;
         MarketFacts facts;  // Statistics of the last second; the rest is filled in when asked for.
         std::optional<CandleBook> candles;  // From the first question for signals on.
+        std::array<bool, kTimeframes.size()> has_history{};  // Likewise, each by itself.
         std::int64_t trade_count = 0;
         std::vector<Meeting> meetings;
     };
@@ -162,6 +165,7 @@ private:
     Result<void> count_order(Trader& trader, const MarketRules& rules);
     Result<VenueAck> enter(Trader& trader, PaperOrder& order);
     void jump_to(std::int64_t step);
+    const CandleBook& candles_of(std::size_t market, std::span<const Timeframe> timeframes);
     void jump_candles(std::size_t market, std::int64_t from, std::int64_t step);
     void note_candle_price(std::size_t market, std::int64_t step, const MarketTouch& touch);
     static void note_statistics(Market& market);

@@ -376,6 +376,12 @@ TEST_F(PaperExchangeTest, SignalsAreKnownFromTheFirstQuestionOn) {
     }
 }
 
+TEST_F(PaperExchangeTest, ABandwidthQuantileIsKnownFromTheFirstQuestionOn) {
+    const BandwidthWish wish{.timeframe = Timeframe::h12, .quantile = Decimal::from_units(1)};
+    EXPECT_TRUE(exchange_->bandwidth_quantile(scripted_rules().symbol, wish).has_value());
+    EXPECT_FALSE(exchange_->bandwidth_quantile(Symbol::parse("XYZUSDT").value(), wish));
+}
+
 TEST_F(PaperExchangeTest, AnUnknownSymbolHasNoSignals) {
     constexpr std::array<Timeframe, 1> kAsked{Timeframe::m1};
     EXPECT_TRUE(exchange_->signals(Symbol::parse("XYZUSDT").value(), kAsked).list.empty());

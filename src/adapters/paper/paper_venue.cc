@@ -301,6 +301,12 @@ MarketSignals PaperVenue::signals(
     return exchange_->signals(symbol, timeframes);
 }
 
+std::optional<Decimal> PaperVenue::bandwidth_quantile(
+    const Symbol& symbol, const BandwidthWish& wish) const {
+    const std::lock_guard lock(mutex_);
+    return exchange_->bandwidth_quantile(symbol, wish);
+}
+
 std::optional<MarketView> PaperVenue::view_of(const Symbol& symbol) const {
     const std::lock_guard lock(mutex_);
     const MarketView* view = exchange_->view_of(symbol);

@@ -72,6 +72,8 @@ public:
     MarketSet facts(std::span<const Symbol> symbols) const override;
     MarketSignals signals(
         const Symbol& symbol, std::span<const Timeframe> timeframes) const override;
+    std::optional<Decimal> bandwidth_quantile(
+        const Symbol& symbol, const BandwidthWish& wish) const override;
     // The quotes of the moment; nothing for a symbol that does not exist.
     std::optional<MarketView> view_of(const Symbol& symbol) const;
 

@@ -7,37 +7,39 @@
 namespace interlock {
 namespace {
 
-struct Named {
-    std::string_view word;
-    Duration length;
+// By the number of the timeframe. All are whole minutes and whole parts of a day.
+constexpr std::array<Duration, kTimeframes.size()> kLengths{
+    Duration::of_minutes(1),
+    Duration::of_minutes(3),
+    Duration::of_minutes(5),
+    Duration::of_minutes(15),
+    Duration::of_minutes(30),
+    Duration::of_hours(1),
+    Duration::of_hours(2),
+    Duration::of_hours(4),
+    Duration::of_hours(6),
+    Duration::of_hours(12),
+    Duration::of_days(1),
 };
-// By the number of the timeframe.
-constexpr std::array<Named, kTimeframes.size()> kNamed{{
-    {"1m", Duration::of_minutes(1)},
-    {"5m", Duration::of_minutes(5)},
-    {"15m", Duration::of_minutes(15)},
-    {"1h", Duration::of_hours(1)},
-    {"4h", Duration::of_hours(4)},
-    {"1d", Duration::of_days(1)},
-}};
 
 }  // namespace
 
 std::string_view to_word(Timeframe timeframe) {
-    return kNamed[static_cast<std::size_t>(timeframe)].word;
+    return kTimeframeWords[static_cast<std::size_t>(timeframe)];
 }
 
 Result<Timeframe> parse_timeframe(std::string_view word) {
-    const auto found = std::find_if(
-        kNamed.begin(), kNamed.end(), [&](const Named& at) { return at.word == word; });
-    if (found == kNamed.end()) {
-        return fail(errors::invalid_request, "A timeframe is one of 1m, 5m, 15m, 1h, 4h and 1d.");
+    const auto found = std::find(kTimeframeWords.begin(), kTimeframeWords.end(), word);
+    if (found == kTimeframeWords.end()) {
+        return fail(
+            errors::invalid_request,
+            "A timeframe is one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 12h and 1d.");
     }
-    return kTimeframes[static_cast<std::size_t>(found - kNamed.begin())];
+    return kTimeframes[static_cast<std::size_t>(found - kTimeframeWords.begin())];
 }
 
 Duration length_of(Timeframe timeframe) {
-    return kNamed[static_cast<std::size_t>(timeframe)].length;
+    return kLengths[static_cast<std::size_t>(timeframe)];
 }
 
 Timestamp span_start(Timeframe timeframe, Timestamp at) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <string>
+
 namespace interlock {
 namespace {
 
@@ -14,9 +16,23 @@ TEST(Timeframe, EveryWordIsReadBack) {
 }
 
 TEST(Timeframe, RefusesAWordItDoesNotKnow) {
-    EXPECT_FALSE(parse_timeframe("2h").has_value());
+    EXPECT_FALSE(parse_timeframe("8h").has_value());
     EXPECT_FALSE(parse_timeframe("1H").has_value());
     EXPECT_FALSE(parse_timeframe("").has_value());
+}
+
+TEST(Timeframe, LengthsAscendAndAreWhatTheirWordsSay) {
+    for (std::size_t i = 1; i < kTimeframes.size(); ++i) {
+        EXPECT_LT(length_of(kTimeframes[i - 1]), length_of(kTimeframes[i]));
+    }
+    for (const Timeframe timeframe : kTimeframes) {
+        const std::string word(to_word(timeframe));
+        const std::int64_t count = std::stoll(word);
+        const Duration unit = word.back() == 'm'   ? Duration::of_minutes(1)
+                              : word.back() == 'h' ? Duration::of_hours(1)
+                                                   : Duration::of_days(1);
+        EXPECT_EQ(length_of(timeframe).microseconds, count * unit.microseconds) << word;
+    }
 }
 
 TEST(Timeframe, SpansBeginAtWholeMultiplesOfTheEpoch) {
@@ -24,6 +40,7 @@ TEST(Timeframe, SpansBeginAtWholeMultiplesOfTheEpoch) {
     EXPECT_EQ(to_text(span_start(Timeframe::m1, at)), "2026-11-15T07:37:00.000Z");
     EXPECT_EQ(to_text(span_start(Timeframe::m15, at)), "2026-11-15T07:30:00.000Z");
     EXPECT_EQ(to_text(span_start(Timeframe::h4, at)), "2026-11-15T04:00:00.000Z");
+    EXPECT_EQ(to_text(span_start(Timeframe::h6, at)), "2026-11-15T06:00:00.000Z");
     EXPECT_EQ(to_text(span_start(Timeframe::d1, at)), "2026-11-15T00:00:00.000Z");
 }
 

@@ -11,8 +11,6 @@ namespace interlock {
 namespace {
 
 constexpr std::array<std::string_view, 3> kRegimes{"low", "normal", "high"};
-constexpr std::array<std::string_view, kTimeframes.size()> kTimeframeWords{
-    "1m", "5m", "15m", "1h", "4h", "1d"};
 constexpr std::int64_t kCandlesCountMax = std::numeric_limits<std::int32_t>::max();
 
 struct OptionalField {
@@ -34,6 +32,11 @@ constexpr std::array<OptionalField, 12> kOptionalFields{{
     {"bollinger_lower", &TimeframeSignals::bollinger_lower},
     {"volatility", &TimeframeSignals::volatility},
 }};
+// Written only when they are there: records from before have none.
+constexpr std::array<OptionalField, 2> kLaterFields{{
+    {"bollinger_bandwidth", &TimeframeSignals::bollinger_bandwidth},
+    {"bandwidth_quantile", &TimeframeSignals::bandwidth_quantile},
+}};
 
 }  // namespace
 
@@ -51,6 +54,11 @@ Json encode(const TimeframeSignals& signals) {
         const std::optional<Decimal>& value = signals.*field.member;
         json.members().emplace_back(field.key, value ? Json(to_text(*value)) : Json());
     }
+    for (const OptionalField& field : kLaterFields) {
+        if (const std::optional<Decimal>& value = signals.*field.member) {
+            json.members().emplace_back(field.key, to_text(*value));
+        }
+    }
     json.members().emplace_back("regime", to_word(signals.regime));
     return json;
 }
@@ -64,6 +72,9 @@ Result<TimeframeSignals> decode_timeframe_signals(const Json& json) {
     for (const OptionalField& field : kOptionalFields) {
         signals.*field.member = in.required_nullable<Decimal>(field.key);
     }
+    for (const OptionalField& field : kLaterFields) {
+        signals.*field.member = in.optional<Decimal>(field.key);
+    }
     signals.regime = static_cast<VolatilityRegime>(in.required_word_index("regime", kRegimes));
     in.reject_unknown();
     return in.finish(std::move(signals));
@@ -74,6 +85,15 @@ const TimeframeSignals* MarketSignals::find(Timeframe timeframe) const {
         return at.timeframe == timeframe;
     });
     return found == list.end() ? nullptr : &*found;
+}
+
+void note_quantile(
+    MarketSignals& signals, const BandwidthWish& wish, std::optional<Decimal> quantile) {
+    for (TimeframeSignals& at : signals.list) {
+        if (at.timeframe == wish.timeframe) {
+            at.bandwidth_quantile = quantile;
+        }
+    }
 }
 
 Json encode(const MarketSignals& signals) {

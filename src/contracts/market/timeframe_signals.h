@@ -32,6 +32,9 @@ struct TimeframeSignals {
     std::optional<Decimal> bollinger_mid;   // 20 closes, 2 deviations.
     std::optional<Decimal> bollinger_upper;
     std::optional<Decimal> bollinger_lower;
+    std::optional<Decimal> bollinger_bandwidth;  // (upper − lower) / mid, a fraction.
+    // Of the latest bandwidths, at the level that was asked for; nothing when nobody asked.
+    std::optional<Decimal> bandwidth_quantile;
     std::optional<Decimal> volatility;  // Deviation of log returns, per candle, a fraction.
     VolatilityRegime regime = VolatilityRegime::normal;
     friend bool operator==(const TimeframeSignals&, const TimeframeSignals&) = default;
@@ -45,6 +48,15 @@ struct MarketSignals {
     const TimeframeSignals* find(Timeframe timeframe) const;
     friend bool operator==(const MarketSignals&, const MarketSignals&) = default;
 };
+// Which quantile of a timeframe's Bollinger bandwidths is wanted.
+struct BandwidthWish {
+    Timeframe timeframe = Timeframe::h1;
+    Decimal quantile;  // Above 0 and below 1.
+};
+// Notes the answer beside the other signals of its timeframe, when those are there.
+void note_quantile(
+    MarketSignals& signals, const BandwidthWish& wish, std::optional<Decimal> quantile);
+
 Json encode(const MarketSignals& signals);
 Result<MarketSignals> decode_market_signals(const Json& json);
 

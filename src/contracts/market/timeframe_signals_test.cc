@@ -26,6 +26,8 @@ TimeframeSignals draw_signals(Timeframe timeframe) {
         .bollinger_mid = draw_optional(gen),
         .bollinger_upper = draw_optional(gen),
         .bollinger_lower = draw_optional(gen),
+        .bollinger_bandwidth = draw_optional(gen),
+        .bandwidth_quantile = draw_optional(gen),
         .volatility = draw_optional(gen),
         .regime = static_cast<VolatilityRegime>(*rc::gen::inRange(0, 3)),
     };
@@ -54,6 +56,26 @@ TEST(MarketSignals, RefuseAFieldNobodyKnows) {
     Json one = encode(TimeframeSignals{});
     one.set("rsi", "50");
     EXPECT_FALSE(decode_timeframe_signals(one).has_value());
+}
+
+TEST(MarketSignals, ARecordFromBeforeThereWereBandwidthsIsRead) {
+    const TimeframeSignals before;
+    const Json stored = encode(before);
+    EXPECT_EQ(stored.find("bollinger_bandwidth"), nullptr);
+    EXPECT_EQ(stored.find("bandwidth_quantile"), nullptr);
+    EXPECT_EQ(decode_timeframe_signals(stored).value(), before);
+}
+
+TEST(MarketSignals, AQuantileIsNotedWithItsTimeframeOnly) {
+    MarketSignals signals;
+    for (const Timeframe timeframe : {Timeframe::m1, Timeframe::h1}) {
+        signals.list.emplace_back().timeframe = timeframe;
+    }
+    note_quantile(signals, {.timeframe = Timeframe::h1, .quantile = {}}, Decimal(3));
+    EXPECT_EQ(signals.find(Timeframe::h1)->bandwidth_quantile, Decimal(3));
+    EXPECT_FALSE(signals.find(Timeframe::m1)->bandwidth_quantile.has_value());
+    note_quantile(signals, {.timeframe = Timeframe::d1, .quantile = {}}, Decimal(3));
+    EXPECT_EQ(signals.list.size(), 2u);
 }
 
 TEST(MarketSignals, AreFoundByTimeframe) {

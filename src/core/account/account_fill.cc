@@ -180,6 +180,9 @@ Result<FillApplied> apply_fill(FillTarget target, const FillInput& input) {
     TRY_ASSIGN(FillApplied applied, plan_result(plan, target.account));
     TRY_ASSIGN(const Decimal realized, (plan.realized + target.book.realized).result());
     TRY_ASSIGN(FillNoted noted, note_fill(target.order, fill));
+    const StrategyId strategy_id = target.order.strategy_id;
+    TRY_ASSIGN(const Decimal moved, subtract(plan.bought.qty, plan.sold));
+    TRY_ASSIGN(const Decimal net, add(net_qty_of(target.book.tallies, strategy_id), moved));
     SymbolBook* fee_book = plan.fee_taken.is_positive() ? input.fee_book : nullptr;
     Decimal fee_book_realized;
     if (fee_book != nullptr) {
@@ -193,6 +196,12 @@ Result<FillApplied> apply_fill(FillTarget target, const FillInput& input) {
         fee_book->realized = fee_book_realized;
     }
     target.book.realized = realized;
+    if (!strategy_id.empty()) {
+        note_traded(
+            tally_for(target.book.tallies, strategy_id),
+            net,
+            {.price = fill.price, .side = fill.side, .trade_id = fill.trade_id, .at = fill.at});
+    }
     target.account.money = std::move(plan.money);
     target.account.version += 1;
     target.order = std::move(noted.order);

@@ -77,6 +77,28 @@ TEST(AccountFill, ASellRealisesAgainstTheOldestLots) {
     EXPECT_EQ(desk.btc.position, dec("0.5"));
 }
 
+TEST(AccountFill, AStrategysTallyIsItsNetTradeAndItsLastFill) {
+    Desk desk;
+    ASSERT_TRUE(desk.trade(
+        Side::buy, {.id = 1, .qty = "2", .price = "100", .fee = "0.002", .fee_asset = "BTC"}));
+    ASSERT_TRUE(desk.trade(Side::sell, {.id = 2, .qty = "0.5", .price = "130"}));
+    const StrategyTally* tally = find_tally(desk.btc.tallies, StrategyId::trusted("s1"));
+    ASSERT_NE(tally, nullptr);
+    EXPECT_EQ(tally->net_qty, dec("1.498"));
+    EXPECT_EQ(tally->net_qty, desk.btc.position);
+    const LastFill expected{dec("130"), Side::sell, 2, noon()};
+    EXPECT_EQ(tally->last_fill, expected);
+    EXPECT_TRUE(desk.bnb.tallies.empty());
+}
+
+TEST(AccountFill, ATradeThatIsRefusedLeavesTheTally) {
+    Desk desk;
+    ASSERT_TRUE(desk.trade(Side::buy, {.id = 1, .qty = "1", .price = "100"}));
+    const std::vector<StrategyTally> before = desk.btc.tallies;
+    EXPECT_FALSE(desk.trade(Side::sell, {.id = 2, .qty = "5", .price = "130"}));
+    EXPECT_EQ(desk.btc.tallies, before);
+}
+
 TEST(AccountFill, AGainCreditsTheReserve) {
     Desk desk;
     ASSERT_TRUE(desk.trade(Side::buy, {.id = 1, .qty = "1", .price = "100"}));

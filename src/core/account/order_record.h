@@ -30,6 +30,9 @@ inline constexpr std::int64_t kNoTradesFloor = -1;  // Below every trade id.
 // The cancel_reason of an order the venue acknowledged and later did not know.
 inline constexpr std::string_view kVanishedReason = "missing_at_exchange";
 
+// The reject_code of a post-only order that would have traded at once.
+inline constexpr std::string_view kWouldTakeCode = "would_take";
+
 // The proof that an order never reached the venue (S11).
 struct ArrivalProof {
     std::int64_t absent_queries = 0;  // Single-order queries that did not find it.

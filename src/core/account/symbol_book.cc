@@ -88,6 +88,40 @@ void read_open(FieldReader& in, SymbolBook& book) {
     }
 }
 
+void read_tallies(FieldReader& in, SymbolBook& book) {
+    const Json::Array* rows = in.optional_array("tallies", kStrategyTalliesMax);
+    if (rows == nullptr) {
+        return;
+    }
+    for (const Json& row : *rows) {
+        auto tally = decode_strategy_tally(row);
+        if (!tally) {
+            in.absorb(tally.error());
+            continue;
+        }
+        if (!book.tallies.empty() && tally->strategy_id <= book.tallies.back().strategy_id) {
+            in.add_problem("tallies", "must be ascending by strategy");
+        }
+        book.tallies.push_back(*std::move(tally));
+    }
+}
+
+// The venue's first word on a post-only order: taken, or refused because it would have taken.
+void note_answer(SymbolBook& book, const OrderRecord& before, const OrderRecord& now) {
+    if (!is_uncertain(before) || is_uncertain(now) || !now.request.post_only ||
+        now.strategy_id.empty() || now.state == OrderState::never_arrived) {
+        return;
+    }
+    if (now.state == OrderState::rejected) {
+        if (now.reject_code == kWouldTakeCode) {
+            StrategyTally& tally = tally_for(book.tallies, now.strategy_id);
+            note_refused(tally, now.request.side, now.created_at);
+        }
+    } else if (StrategyTally* tally = find_tally(book.tallies, now.strategy_id)) {
+        note_taken(*tally, now.request.side, now.created_at);
+    }
+}
+
 }  // namespace
 
 OrderRecord* SymbolBook::find(const OrderClientId& id) {
@@ -175,6 +209,9 @@ Result<Decimal> take_lots(SymbolBook& book, Decimal qty) {
 Result<void> put_order(SymbolBook& book, OrderRecord order) {
     const auto found = order_at(book.open, order.id());
     const bool is_there = found != book.open.end() && found->id() == order.id();
+    if (is_there) {
+        note_answer(book, *found, order);
+    }
     if (is_settled(order)) {
         if (is_there) {
             book.open.erase(found);
@@ -205,7 +242,7 @@ Json encode(const SymbolBook& book) {
     for (const OrderRecord& order : book.open) {
         open.push(encode(order));
     }
-    return Json::object({
+    Json json = Json::object({
         {"symbol", book.symbol.text()},
         {"base", book.base.text()},
         {"quote", book.quote.text()},
@@ -213,6 +250,14 @@ Json encode(const SymbolBook& book) {
         {"realized", to_text(book.realized)},
         {"open", std::move(open)},
     });
+    if (!book.tallies.empty()) {  // Rows from before have none.
+        Json tallies = Json::array();
+        for (const StrategyTally& tally : book.tallies) {
+            tallies.push(encode(tally));
+        }
+        json.set("tallies", std::move(tallies));
+    }
+    return json;
 }
 
 Result<SymbolBook> decode_symbol_book(const Json& json) {
@@ -224,6 +269,7 @@ Result<SymbolBook> decode_symbol_book(const Json& json) {
     read_lots(in, book);
     book.realized = in.required<Decimal>("realized");
     read_open(in, book);
+    read_tallies(in, book);
     in.reject_unknown();
     return in.finish(std::move(book));
 }

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/money.h"
 #include "core/account/order_record.h"
+#include "core/account/strategy_tally.h"
 
 namespace interlock {
 
@@ -44,6 +45,9 @@ struct SymbolBook {
     Decimal cost;                   // Σ lots.
     Decimal realized;               // Gross, since the account was opened.
     std::vector<OrderRecord> open;  // Not settled, ascending by id.
+    // What each strategy's own orders came to, ascending by strategy; the one that was quiet
+    // longest makes room at kStrategyTalliesMax.
+    std::vector<StrategyTally> tallies;
 
     OrderRecord* find(const OrderClientId& id);
     const OrderRecord* find(const OrderClientId& id) const;
@@ -61,7 +65,8 @@ Result<Decimal> cost_of_oldest(const SymbolBook& book, Decimal qty);
 Result<Decimal> take_lots(SymbolBook& book, Decimal qty);
 
 // Puts an order in or replaces the one of its id; a settled one is taken out. Refuses
-// (`overloaded`) a new one beyond kOpenOrdersMax.
+// (`overloaded`) a new one beyond kOpenOrdersMax. When the venue's answer to it is news, its
+// strategy's tally hears of it.
 Result<void> put_order(SymbolBook& book, OrderRecord order);
 
 Json encode(const SymbolBook& book);

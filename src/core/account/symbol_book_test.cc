@@ -117,6 +117,65 @@ TEST(SymbolBook, StoredFormReadsBack) {
     EXPECT_EQ(*decode_symbol_book(encode(book)), book);
 }
 
+TEST(SymbolBook, TalliesAreStoredAndTheirOrderIsChecked) {
+    SymbolBook book = a_book();
+    EXPECT_EQ(encode(book).find("tallies"), nullptr);  // As rows from before.
+    tally_for(book.tallies, StrategyId::trusted("b")).net_qty = dec("-2");
+    note_refused(tally_for(book.tallies, StrategyId::trusted("a")), Side::sell, noon());
+    EXPECT_EQ(*decode_symbol_book(encode(book)), book);
+    std::swap(book.tallies[0], book.tallies[1]);
+    EXPECT_FALSE(decode_symbol_book(encode(book)));
+}
+
+OrderRecord a_maker_order(std::string id, std::int64_t planned_second, OrderState state) {
+    OrderRecord order = an_order({.id = std::move(id), .state = state});
+    order.request.post_only = true;
+    order.created_at = noon() + Duration::of_seconds(planned_second);
+    if (state == OrderState::rejected) {
+        order.reject_code = kWouldTakeCode;
+    }
+    return order;
+}
+
+TEST(SymbolBook, APostOnlyRefusalIsCountedOnceItIsNews) {
+    SymbolBook book = a_book();
+    ASSERT_TRUE(put_order(book, a_maker_order("o1", 0, OrderState::submitting)));
+    const OrderRecord refused = a_maker_order("o1", 0, OrderState::rejected);
+    ASSERT_TRUE(put_order(book, refused));
+    ASSERT_TRUE(put_order(book, refused));  // Told again.
+    const StrategyTally* tally = find_tally(book.tallies, refused.strategy_id);
+    ASSERT_NE(tally, nullptr);
+    EXPECT_EQ(tally->buy_refusals.count, 1);
+    EXPECT_EQ(tally->sell_refusals.count, 0);
+}
+
+TEST(SymbolBook, AnotherRefusalIsNoPostOnlyRefusal) {
+    SymbolBook book = a_book();
+    ASSERT_TRUE(put_order(book, a_maker_order("o1", 0, OrderState::submitting)));
+    OrderRecord refused = a_maker_order("o1", 0, OrderState::rejected);
+    refused.reject_code = "insufficient_balance";
+    ASSERT_TRUE(put_order(book, refused));
+    EXPECT_TRUE(book.tallies.empty());
+}
+
+TEST(SymbolBook, ALaterOrderThatIsTakenEndsTheRunOfRefusals) {
+    SymbolBook book = a_book();
+    const StrategyId strategy = an_order().strategy_id;
+    for (const std::int64_t second : {0, 10}) {
+        const std::string id = "o" + std::to_string(second);
+        ASSERT_TRUE(put_order(book, a_maker_order(id, second, OrderState::submitting)));
+        ASSERT_TRUE(put_order(book, a_maker_order(id, second, OrderState::rejected)));
+    }
+    EXPECT_EQ(find_tally(book.tallies, strategy)->buy_refusals.count, 2);
+    for (const std::int64_t second : {10, 20}) {
+        const std::string id = "t" + std::to_string(second);
+        ASSERT_TRUE(put_order(book, a_maker_order(id, second, OrderState::submitting)));
+        ASSERT_TRUE(put_order(book, a_maker_order(id, second, OrderState::resting)));
+        // The one of the refused plan itself proves nothing.
+        EXPECT_EQ(find_tally(book.tallies, strategy)->buy_refusals.count, second == 10 ? 2 : 0);
+    }
+}
+
 TEST(SymbolBook, AStoredLotWithoutQuantityIsRefused) {
     SymbolBook book = a_book();
     book.lots.push_back(a_lot("0", "1"));

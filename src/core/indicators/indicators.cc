@@ -146,6 +146,46 @@ std::optional<Bollinger> bollinger_bands(
     };
 }
 
+std::optional<Decimal> bandwidth_of(const Bollinger& bands) {
+    return share_between(bands.upper, bands.lower, bands.mid);
+}
+
+std::vector<Decimal> sorted_bandwidths(Candles candles) {
+    constexpr auto kPeriod = static_cast<std::size_t>(kBollingerPeriod);
+    std::vector<Decimal> bandwidths;
+    if (candles.size() < kPeriod) {
+        return bandwidths;
+    }
+    const std::size_t windows = std::min(candles.size() - kPeriod + 1, kBandwidths);
+    bandwidths.reserve(windows);
+    for (std::size_t i = candles.size() - kPeriod + 1 - windows; i + kPeriod <= candles.size();
+         ++i) {
+        const auto bands =
+            bollinger_bands(candles.subspan(i, kPeriod), kBollingerPeriod, kBollingerDeviations);
+        if (const auto width = bands ? bandwidth_of(*bands) : std::nullopt) {
+            bandwidths.push_back(quantised(*width));
+        }
+    }
+    std::sort(bandwidths.begin(), bandwidths.end());
+    return bandwidths;
+}
+
+std::optional<Decimal> quantile_of(std::span<const Decimal> ascending, Decimal level) {
+    constexpr Decimal kOne{1};
+    if (ascending.size() < kBandwidthsMin || level.is_negative() || level > kOne) {
+        return std::nullopt;
+    }
+    const __int128 place = static_cast<__int128>(ascending.size() - 1) * level.units();
+    const auto below = static_cast<std::size_t>(place / kOne.units());
+    const std::size_t above = std::min(below + 1, ascending.size() - 1);
+    const Decimal apart = Decimal::from_units(ascending[above].units() - ascending[below].units());
+    const auto part = multiply_half_even(apart, Decimal::from_units(place % kOne.units()));
+    if (!part) {
+        return std::nullopt;
+    }
+    return quantised(Decimal::from_units(ascending[below].units() + part->units()));
+}
+
 std::optional<Decimal> kaufman_efficiency(Candles candles, std::size_t closes) {
     if (closes < 2 || !has_enough(candles, static_cast<std::int64_t>(closes))) {
         return std::nullopt;
@@ -248,6 +288,7 @@ TimeframeSignals signals_from(Candles candles, Timeframe timeframe) {
         signals.bollinger_mid = quantised(bands->mid);
         signals.bollinger_upper = quantised(bands->upper);
         signals.bollinger_lower = quantised(bands->lower);
+        signals.bollinger_bandwidth = quantised(bandwidth_of(*bands));
     }
     const ReturnDeviation deviation = return_deviation(candles, timeframe);
     if (deviation.samples >= 2) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/decimal.h"
 #include "contracts/market/candle.h"
@@ -46,6 +47,17 @@ struct Bollinger {
 // Mean of the last `period` closes ± deviations × their population deviation.
 std::optional<Bollinger> bollinger_bands(
     Candles candles, std::int64_t period, std::int64_t deviations);
+
+// The spread of the bands as a fraction of their mean; nothing for a mean of zero.
+std::optional<Decimal> bandwidth_of(const Bollinger& bands);
+// Of the bands after each of the latest candles, at most kBandwidths, quantised and ascending by
+// value.
+inline constexpr std::size_t kBandwidths = 120;
+std::vector<Decimal> sorted_bandwidths(Candles candles);
+// Interpolated between the two neighbours of place (count − 1) × level, quantised. Nothing below
+// kBandwidthsMin values, or for a level outside 0 to 1.
+inline constexpr std::size_t kBandwidthsMin = 20;
+std::optional<Decimal> quantile_of(std::span<const Decimal> ascending, Decimal level);
 
 // |last − first| / Σ|moves| over the last `closes` closes: 0 (to and fro) to 1 (straight); 0 when
 // nothing moved.

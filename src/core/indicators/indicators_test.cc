@@ -127,6 +127,54 @@ TEST(Indicators, BollingerBandsAreThoseOfThePublishedTable) {
     }
 }
 
+TEST(Indicators, BandwidthIsTheSpreadOfTheBandsOverTheirMean) {
+    // Ten closes of 90 and ten of 110: mean 100, population deviation 10, bands 80 and 120.
+    std::vector<Decimal> closes(10, Decimal(90));
+    closes.insert(closes.end(), 10, Decimal(110));
+    const std::vector<Candle> candles = from_closes(closes);
+    const auto bands = bollinger_bands(candles, kBollingerPeriod, kBollingerDeviations);
+    EXPECT_EQ(bandwidth_of(bands.value()), dec("0.4"));
+    EXPECT_EQ(signals_from(candles, Timeframe::h1).bollinger_bandwidth, dec("0.4"));
+    EXPECT_FALSE(bandwidth_of(Bollinger{}).has_value());
+}
+
+TEST(Indicators, BandwidthsAreThoseOfTheLatestWindowsInOrder) {
+    std::vector<Candle> candles;
+    for (std::int64_t i = 0; i < 200; ++i) {
+        const Decimal price(100 + i * i % 37);
+        candles.push_back({Timestamp{i}, price, price, price, price});
+    }
+    std::vector<Decimal> expected;
+    for (std::size_t last = 200; last > 200 - kBandwidths; --last) {
+        expected.push_back(
+            signals_from(Candles(candles).first(last), Timeframe::h1).bollinger_bandwidth.value());
+    }
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(sorted_bandwidths(candles), expected);
+    EXPECT_EQ(sorted_bandwidths(Candles(candles).first(25)).size(), 6u);
+    EXPECT_TRUE(sorted_bandwidths(Candles(candles).first(19)).empty());
+}
+
+TEST(Indicators, AQuantileLiesBetweenItsNeighbours) {
+    std::vector<Decimal> values;
+    for (std::int64_t i = 0; i <= 20; ++i) {
+        values.push_back(Decimal(i * 10));
+    }
+    EXPECT_EQ(quantile_of(values, dec("0.2")), dec("40"));   // Place 4 of 0 to 20.
+    EXPECT_EQ(quantile_of(values, dec("0.21")), dec("42"));  // Place 4.2.
+    EXPECT_EQ(quantile_of(values, dec("0.999")), dec("199.8"));
+    EXPECT_EQ(quantile_of(values, dec("1")), dec("200"));
+    EXPECT_EQ(quantile_of(values, dec("0")), dec("0"));
+    EXPECT_FALSE(quantile_of(values, dec("1.1")).has_value());
+    EXPECT_FALSE(quantile_of(values, dec("-0.1")).has_value());
+}
+
+TEST(Indicators, AQuantileNeedsTwentyValues) {
+    const std::vector<Decimal> values(kBandwidthsMin, Decimal(7));
+    EXPECT_EQ(quantile_of(values, dec("0.5")), Decimal(7));
+    EXPECT_FALSE(quantile_of(std::span(values).first(kBandwidthsMin - 1), dec("0.5")).has_value());
+}
+
 TEST(Indicators, EfficiencyIsNetMoveOverPath) {
     // Net 1, path 1 + 1 + 1.
     EXPECT_EQ(

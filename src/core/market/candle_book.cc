@@ -8,8 +8,8 @@ namespace {
 // A few looks from the span's first step to the last one asked for; nothing when there was no
 // price.
 std::optional<Candle> sampled_candle(
-    const MarketModel& model, std::size_t market, std::int64_t first, std::int64_t last) {
-    const Decimal tick_size = model.markets()[market].tick_size;
+    const ModelMoment& moment, std::int64_t first, std::int64_t last) {
+    const Decimal tick_size = moment.model.markets()[moment.market].tick_size;
     std::optional<Candle> candle;
     std::int64_t before = first - 1;
     for (std::int64_t look = 0; look < kHydrationLooks; ++look) {
@@ -18,7 +18,7 @@ std::optional<Candle> sampled_candle(
             continue;
         }
         before = step;
-        const auto price = mid_price(model.touch_at(market, step), tick_size);
+        const auto price = mid_price(moment.model.touch_at(moment.market, step), tick_size);
         if (!price) {
             continue;
         }
@@ -55,6 +55,7 @@ void CandleBook::turn_minute(Timestamp time, Decimal price) {
             (start - series.closed.back().opened_at).microseconds > kept) {
             series.closed.clear();
             series.is_fresh = false;
+            series.has_bandwidths = false;
         }
     }
     minute_ = {span_start(Timeframe::m1, time), price, price, price, price};
@@ -84,26 +85,23 @@ void CandleBook::close(Timeframe timeframe, const Candle& candle) {
     }
     series.closed.push_back(candle);
     series.is_fresh = false;
+    series.has_bandwidths = false;
 }
 
-bool CandleBook::can_load(Timeframe timeframe, const Candle& candle) const {
-    const Series& series = series_[at(timeframe)];
-    const bool is_before_prices = minute_end_ <= minute_.opened_at;
-    const bool is_next = series.closed.empty() || series.closed.back().opened_at < candle.opened_at;
-    return is_before_prices && is_next && !series.has_open &&
-           candle.opened_at == span_start(timeframe, candle.opened_at);
-}
-
-void CandleBook::load(Timeframe timeframe, const Candle& candle) {
-    if (can_load(timeframe, candle)) {
-        close(timeframe, candle);
+void CandleBook::load(Timeframe timeframe, const History& history) {
+    Series& series = series_[at(timeframe)];
+    series = {};
+    const auto fits = [&](const Candle& candle) {
+        return candle.opened_at == span_start(timeframe, candle.opened_at) &&
+               (series.closed.empty() || series.closed.back().opened_at < candle.opened_at);
+    };
+    for (const Candle& candle : history.closed) {
+        if (fits(candle)) {
+            close(timeframe, candle);
+        }
     }
-}
-
-void CandleBook::load_open(Timeframe timeframe, const Candle& candle) {
-    if (can_load(timeframe, candle)) {
-        Series& series = series_[at(timeframe)];
-        series.open = candle;
+    if (history.open && fits(*history.open)) {
+        series.open = *history.open;
         series.has_open = true;
     }
 }
@@ -120,6 +118,15 @@ const TimeframeSignals& CandleBook::signals(Timeframe timeframe) const {
         series.is_fresh = true;
     }
     return series.signals;
+}
+
+std::optional<Decimal> CandleBook::bandwidth_quantile(const BandwidthWish& wish) const {
+    const Series& series = series_[at(wish.timeframe)];
+    if (!series.has_bandwidths) {
+        series.bandwidths = sorted_bandwidths(closed(wish.timeframe));
+        series.has_bandwidths = true;
+    }
+    return quantile_of(series.bandwidths, wish.quantile);
 }
 
 MarketSignals CandleBook::signals(std::span<const Timeframe> timeframes) const {
@@ -144,28 +151,21 @@ std::optional<Decimal> mid_price(const MarketTouch& touch, Decimal tick_size) {
     return Decimal::from_units(twice / 2);
 }
 
-CandleBook hydrated_candles(const MarketModel& model, std::size_t market, std::int64_t step) {
-    CandleBook book;
-    for (const Timeframe timeframe : kTimeframes) {
-        const std::int64_t steps = length_of(timeframe).microseconds / kMarketStep.microseconds;
-        const std::int64_t current = step_of(span_start(timeframe, time_of_step(step)));
-        for (std::int64_t back = kHydratedCandles; back > 0; --back) {
-            const std::int64_t first = current - back * steps;
-            if (const auto candle = sampled_candle(model, market, first, first + steps - 1)) {
-                book.load(timeframe, *candle);
-            }
-        }
-        if (current < step) {
-            if (const auto candle = sampled_candle(model, market, current, step - 1)) {
-                book.load_open(timeframe, *candle);
-            }
+void hydrate(CandleBook& book, Timeframe timeframe, const ModelMoment& moment) {
+    const std::int64_t steps = length_of(timeframe).microseconds / kMarketStep.microseconds;
+    const std::int64_t current = step_of(span_start(timeframe, time_of_step(moment.step)));
+    CandleBook::History history;
+    history.closed.reserve(static_cast<std::size_t>(kHydratedCandles));
+    for (std::int64_t back = kHydratedCandles; back > 0; --back) {
+        const std::int64_t first = current - back * steps;
+        if (const auto candle = sampled_candle(moment, first, first + steps - 1)) {
+            history.closed.push_back(*candle);
         }
     }
-    if (const auto price =
-            mid_price(model.touch_at(market, step), model.markets()[market].tick_size)) {
-        book.note_price(time_of_step(step), *price);
+    if (current < moment.step) {
+        history.open = sampled_candle(moment, current, moment.step - 1);
     }
-    return book;
+    book.load(timeframe, history);
 }
 
 }  // namespace interlock

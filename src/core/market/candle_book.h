@@ -25,10 +25,11 @@
 
 namespace interlock {
 
-// A timeframe. The slowest indicator starts at 26 candles; after 150 its start weighs below 1e-4.
-inline constexpr std::size_t kCandlesKept = 150;
+// A timeframe. The slowest mean starts at 26 candles, and after 150 its start weighs below 1e-4;
+// 120 bandwidths need 139; S15 wants 200 at start.
+inline constexpr std::size_t kCandlesKept = 200;
 // What history is loaded from a model: candles a timeframe, and looks at the market in each.
-inline constexpr std::int64_t kHydratedCandles = 64;
+inline constexpr std::int64_t kHydratedCandles = 200;
 inline constexpr std::int64_t kHydrationLooks = 8;
 
 class CandleBook {
@@ -44,17 +45,21 @@ public:
         }
         turn_minute(at, price);
     }
-    // A closed candle of one timeframe from before, for loading history: after those loaded so far
-    // and before every noted price. One that does not fit is dropped.
-    void load(Timeframe timeframe, const Candle& candle);
-    // The part of a span under way that was over before the first price.
-    void load_open(Timeframe timeframe, const Candle& candle);
+    // History of one timeframe from elsewhere, in place of what was built of it: closed candles,
+    // oldest first, and the part of the span under way. Candles that do not fit in are dropped.
+    struct History {
+        std::vector<Candle> closed;
+        std::optional<Candle> open;
+    };
+    void load(Timeframe timeframe, const History& history);
 
     // The latest closed ones, oldest first, at most kCandlesKept.
     std::span<const Candle> closed(Timeframe timeframe) const;
     const TimeframeSignals& signals(Timeframe timeframe) const;
     // Those asked for, ascending and each once.
     MarketSignals signals(std::span<const Timeframe> timeframes) const;
+    // Of the latest bandwidths of its Bollinger bands; nothing with too few candles.
+    std::optional<Decimal> bandwidth_quantile(const BandwidthWish& wish) const;
 
 private:
     struct Series {
@@ -64,6 +69,8 @@ private:
         bool has_open = false;
         mutable TimeframeSignals signals;
         mutable bool is_fresh = false;
+        mutable std::vector<Decimal> bandwidths;  // Ascending; filled when a quantile is wanted.
+        mutable bool has_bandwidths = false;
     };
     static constexpr std::size_t at(Timeframe timeframe) {
         return static_cast<std::size_t>(timeframe);
@@ -71,7 +78,6 @@ private:
     void turn_minute(Timestamp time, Decimal price);
     void fold_minute();
     void close(Timeframe timeframe, const Candle& candle);
-    bool can_load(Timeframe timeframe, const Candle& candle) const;
 
     Candle minute_;
     Timestamp minute_end_;  // Not after opened_at: there is no minute yet.
@@ -81,8 +87,14 @@ private:
 // Halfway between bid and ask; nothing for a halted, empty or crossed touch.
 std::optional<Decimal> mid_price(const MarketTouch& touch, Decimal tick_size);
 
-// A book as though the market had been watched before `step`. Candles come of a few looks each, so
-// their extremes are a little nearer than the true ones.
-CandleBook hydrated_candles(const MarketModel& model, std::size_t market, std::int64_t step);
+// Where a model's market is; what came before `step` is its history.
+struct ModelMoment {
+    const MarketModel& model;
+    std::size_t market = 0;
+    std::int64_t step = 0;
+};
+// One timeframe as though the market had been watched all along. Candles come of a few looks each,
+// so their extremes are a little nearer than the true ones.
+void hydrate(CandleBook& book, Timeframe timeframe, const ModelMoment& moment);
 
 }  // namespace interlock

@@ -115,6 +115,26 @@ TEST(CandleBook, SignalsAreThoseOfTheClosedCandles) {
     }));
 }
 
+TEST(CandleBook, AQuantileIsThatOfTheClosedCandles) {
+    CandleBook book;
+    bool was_known = false;
+    const BandwidthWish wish{.timeframe = Timeframe::m1, .quantile = Decimal::from_units(1)};
+    for (std::int64_t minute = 0; minute < 300; ++minute) {
+        book.note_price(after(minute * 60), Decimal(100 + minute * minute % 61));
+        // Asked in between, so that an answer of before would show.
+        const auto told = book.bandwidth_quantile(wish);
+        EXPECT_EQ(told, quantile_of(sorted_bandwidths(book.closed(Timeframe::m1)), wish.quantile));
+        was_known |= told.has_value();
+    }
+    EXPECT_TRUE(was_known);
+    EXPECT_FALSE(book.bandwidth_quantile({Timeframe::d1, wish.quantile}).has_value());
+}
+
+TEST(CandleBook, KeepsEnoughForEveryBandwidth) {
+    EXPECT_GE(kCandlesKept, kBandwidths + static_cast<std::size_t>(kBollingerPeriod) - 1);
+    EXPECT_GE(static_cast<std::size_t>(kHydratedCandles), kCandlesKept);
+}
+
 TEST(CandleBook, TellsOnlyWhatIsAskedForAscendingAndOnce) {
     const CandleBook book;
     constexpr std::array<Timeframe, 3> kAsked{Timeframe::h1, Timeframe::m1, Timeframe::h1};
@@ -124,27 +144,37 @@ TEST(CandleBook, TellsOnlyWhatIsAskedForAscendingAndOnce) {
     EXPECT_EQ(signals.list[1].timeframe, Timeframe::h1);
 }
 
-TEST(CandleBook, LoadedCandlesGoBeforePrices) {
+TEST(CandleBook, LoadedHistoryTakesThePlaceOfWhatWasBuilt) {
     CandleBook book;
-    const Candle history{after(-3600), Decimal(1), Decimal(2), Decimal(1), Decimal(2)};
-    book.load(Timeframe::h1, history);
-    book.load(Timeframe::h1, history);  // Again: does not fit.
-    const Candle part{kNoon, Decimal(3), Decimal(9), Decimal(3), Decimal(4)};
-    book.load_open(Timeframe::h1, part);
+    book.note_price(after(1790), Decimal(50));
     book.note_price(after(1800), Decimal(5));
-    book.load(Timeframe::h1, {after(-1800), {}, {}, {}, {}});  // Too late.
+    const Candle before{after(-3600), Decimal(1), Decimal(2), Decimal(1), Decimal(2)};
+    const Candle part{kNoon, Decimal(3), Decimal(9), Decimal(3), Decimal(4)};
+    book.load(Timeframe::h1, {.closed = {before}, .open = part});
     book.note_price(after(3600), Decimal(6));
     const auto closed = book.closed(Timeframe::h1);
     ASSERT_EQ(closed.size(), 2u);
-    EXPECT_EQ(closed[0], history);
+    EXPECT_EQ(closed[0], before);
     const Candle expected{kNoon, Decimal(3), Decimal(9), Decimal(3), Decimal(5)};
     EXPECT_EQ(closed[1], expected);
+    EXPECT_EQ(book.closed(Timeframe::m30).front().open, Decimal(50));  // Left alone.
+}
+
+TEST(CandleBook, HistoryThatDoesNotFitIsDropped) {
+    CandleBook book;
+    const Candle first{after(0), Decimal(1), Decimal(1), Decimal(1), Decimal(1)};
+    const Candle aslant{after(30), Decimal(1), Decimal(1), Decimal(1), Decimal(1)};
+    book.load(Timeframe::m1, {.closed = {first, first, aslant}, .open = first});
+    EXPECT_EQ(book.closed(Timeframe::m1).size(), 1u);
+    book.note_price(after(60), Decimal(2));
+    EXPECT_EQ(book.closed(Timeframe::m1).size(), 1u);
 }
 
 TEST(CandleBook, HydrationFillsEveryTimeframe) {
     const SyntheticMarket market;
-    const CandleBook book = hydrated_candles(market, 0, step_of(after(1234)));
+    CandleBook book;
     for (const Timeframe timeframe : kTimeframes) {
+        hydrate(book, timeframe, {market, 0, step_of(after(1234))});
         const TimeframeSignals& signals = book.signals(timeframe);
         EXPECT_GE(signals.candles, kHydratedCandles - 2) << to_word(timeframe);
         EXPECT_TRUE(signals.trend_strength.has_value()) << to_word(timeframe);

@@ -10,9 +10,6 @@
 namespace interlock {
 namespace {
 
-constexpr std::array<std::string_view, kTimeframes.size()> kTimeframeWords{
-    "1m", "5m", "15m", "1h", "4h", "1d"};
-
 Decimal our_decimal(std::string_view text) {
     const auto value = Decimal::parse(text);
     CHECK(value.has_value());

@@ -79,7 +79,7 @@ Json encode(const PlannerInput& input) {
     for (const OwnOrder& order : input.own_orders) {
         orders.push(encode(order));
     }
-    return Json::object({
+    Json json = Json::object({
         {"strategy_type", input.strategy_type},
         {"config", input.config},
         {"strategy_id", input.strategy_id.text()},
@@ -90,6 +90,10 @@ Json encode(const PlannerInput& input) {
         {"posture", to_word(input.posture)},
         {"part", to_word(input.part)},
     });
+    if (input.trades) {
+        json.set("trades", encode(*input.trades));
+    }
+    return json;
 }
 
 Result<PlannerInput> decode_planner_input(const Json& json) {
@@ -114,6 +118,13 @@ Result<PlannerInput> decode_planner_input(const Json& json) {
         }
     }
     input.memory = in.required<Json>("memory");
+    if (const Json* trades = in.optional_object("trades")) {
+        if (auto read = decode_own_trades(*trades)) {
+            input.trades = *std::move(read);
+        } else {
+            in.absorb(read.error());
+        }
+    }
     input.posture = static_cast<RiskPosture>(in.required_word_index("posture", kPostures));
     input.part = static_cast<PlanPart>(in.required_word_index("part", kParts));
     in.reject_unknown();
@@ -138,6 +149,7 @@ Result<Plan> replan(const Json& planner_input, const StateFacts& state, const Ma
             .signals = input.signals,
             .own_orders = input.own_orders,
             .memory = input.memory,
+            .trades = input.trades ? &*input.trades : nullptr,
             .posture = input.posture,
         }));
     return part_of(step.plan, input.part);

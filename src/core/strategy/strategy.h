@@ -19,6 +19,7 @@
 #include "contracts/loop/state_facts.h"
 #include "contracts/market/market_facts.h"
 #include "contracts/market/timeframe_signals.h"
+#include "core/strategy/own_trades.h"
 
 namespace interlock {
 
@@ -55,6 +56,7 @@ struct StrategyInput {
     const MarketSignals& signals;             // Of the timeframes it asked for.
     const std::vector<OwnOrder>& own_orders;  // Ascending by id.
     const Json& memory;                       // What the step before left; null at first.
+    const OwnTrades* trades = nullptr;        // Null unless it asks for them.
     RiskPosture posture = RiskPosture::balanced;
     bool may_trade = true;  // False while observing: the plan is shown, never sent.
 };
@@ -87,6 +89,10 @@ public:
     virtual ~Strategy() = default;
     virtual Duration tick_every() const = 0;
     virtual std::vector<Timeframe> timeframes() const { return {}; }
+    // A quantile of the Bollinger bandwidths of one of those timeframes, told with its signals.
+    virtual std::optional<BandwidthWish> bandwidth_wish() const { return std::nullopt; }
+    // Set: it is told of its own trades, and of the cost of the oldest so many units held.
+    virtual std::optional<Decimal> cost_qty() const { return std::nullopt; }
     // An Error: a fact is missing or a number overflows; then nothing is planned (I5) and the tick
     // counts as failed.
     virtual Result<StrategyStep> step(const StrategyInput& input) const = 0;
@@ -131,6 +137,7 @@ struct PlannerInput {
     MarketSignals signals;
     std::vector<OwnOrder> own_orders;
     Json memory;
+    std::optional<OwnTrades> trades = std::nullopt;  // When the strategy asked for them.
     RiskPosture posture = RiskPosture::balanced;
     PlanPart part = PlanPart::cancels;
 };

@@ -173,6 +173,16 @@ Result<StrategyTicker::Sight> StrategyTicker::sight_of(
                       concern->status != ConcernStatus::paused;
     if (sight.strategy) {
         sight.signals = parts_.feed.signals(instance.symbol, sight.strategy->timeframes());
+        if (const auto wish = sight.strategy->bandwidth_wish()) {
+            note_quantile(
+                sight.signals, *wish, parts_.feed.bandwidth_quantile(instance.symbol, *wish));
+        }
+        if (const auto cost_qty = sight.strategy->cost_qty()) {
+            sight.trades = gather_own_trades(
+                find_book(facts.view.books->books, instance.symbol),
+                instance.strategy_id,
+                *cost_qty);
+        }
     }
     sight.own_orders = own_orders_of(*facts.view.books, instance);
     TRY_ASSIGN(sight.posture, parse_risk_posture(instance.policy.risk_posture));
@@ -196,6 +206,7 @@ Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathe
                 .signals = sight.signals,
                 .own_orders = sight.own_orders,
                 .memory = instance.memory,
+                .trades = sight.trades ? &*sight.trades : nullptr,
                 .posture = sight.posture,
                 .may_trade = sight.may_trade,
             });
@@ -301,6 +312,7 @@ Result<bool> StrategyTicker::run_part(Turn& turn, const Acting& acting) {
         .signals = sight->signals,
         .own_orders = sight->own_orders,
         .memory = sight->instance->memory,
+        .trades = sight->trades,
         .posture = sight->posture,
         .part = acting.part,
     });

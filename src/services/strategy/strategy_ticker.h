@@ -44,6 +44,7 @@ public:
         std::shared_ptr<const Strategy> strategy;
         MarketSignals signals;
         std::vector<OwnOrder> own_orders;
+        std::optional<OwnTrades> trades;  // When the strategy asks for them.
         RiskPosture posture = RiskPosture::balanced;
         bool may_trade = false;
     };
