@@ -22,9 +22,12 @@ namespace interlock {
 
 class LoopWorld {
 public:
-    LoopWorld() : key_(*ed25519_from_seed(std::string(32, 's'))) {
-        auto model = std::make_unique<testing::ScriptedMarket>();
-        market = model.get();
+    LoopWorld()
+        : LoopWorld(std::unique_ptr<MarketModel>(std::make_unique<testing::ScriptedMarket>())) {}
+    // On another market than the hand-written one.
+    explicit LoopWorld(std::unique_ptr<MarketModel> model)
+        : market(dynamic_cast<testing::ScriptedMarket*>(model.get())),
+          key_(*ed25519_from_seed(std::string(32, 's'))) {
         paper = *PaperVenue::open(std::move(model), clock, {});
         rebuild();
     }
@@ -303,7 +306,7 @@ public:
     NullTurnObserver observer;
     FakeSink sink;
     FakeKillFlag flag;
-    testing::ScriptedMarket* market = nullptr;
+    testing::ScriptedMarket* market = nullptr;  // Null on another market.
     std::unique_ptr<PaperVenue> paper;
     std::unique_ptr<VenueSink> venue_sink;
     std::unique_ptr<Plane> plane;

@@ -20,6 +20,7 @@ constexpr BotField kAccountResponse[] = {
     {"active", "boolean"},
     {"trial_expires", "string | null"}};
 constexpr BotField kStateResponse[] = {{"message", "string"}, {"bot_state", "string"}};
+constexpr BotField kStopRequest[] = {{"cancel_orders", "boolean | null"}};
 constexpr BotField kStatusResponse[] = {{"bot_state", "string"}, {"bot_attached", "boolean"}};
 constexpr BotField kExchangeResponse[] = {
     {"keys_loaded", "boolean"}, {"exchange", "string | null"}};
@@ -112,8 +113,9 @@ constexpr BotEndpoint kEndpoints[] = {
      .method = "POST",
      .path = "/stop",
      .description = "End the pulses. Open orders stay at the exchange and are listed in the "
-                    "answer, unless the policy says to cancel them.",
+                    "answer; cancel_orders, or the owner's policy, has them cancelled.",
      .requires_state = "running",
+     .request = kStopRequest,
      .response = kStateResponse},
     {.group = "lifecycle",
      .id = "restart",

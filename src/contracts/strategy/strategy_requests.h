@@ -23,6 +23,8 @@ inline constexpr ErrorKind instance_is_active{
     "instance_is_active", 409, false, "Switch away from it or stop it first."};
 inline constexpr ErrorKind concern_has_active{
     "concern_has_active", 409, false, "Use switch_strategy to hand the concern over."};
+inline constexpr ErrorKind kept_by_bot{
+    "kept_by_bot", 409, false, "Change the bot's configuration, or stop the bot."};
 inline constexpr ErrorKind orders_still_open{
     "orders_still_open", 409, true, "Wait until its orders are cancelled, then try again."};
 inline constexpr ErrorKind unknown_concern{

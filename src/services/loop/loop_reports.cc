@@ -413,25 +413,31 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
         turn, account, {.request = operation, .answers = answers, .drift = result.drift});
 }
 
+Result<bool> LoopService::take_report(
+    Turn& turn, const Watched& asked_at, const VenueReport& report) {
+    const VenueAccount& account = asked_at.account;
+    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+    if (!view.account || view.account->version != asked_at.version) {
+        return false;
+    }
+    TRY_ASSIGN(const Reconciliation result, apply_report(turn, account, report, {}));
+    if (!result.to_query.empty()) {
+        TRY(ask_venue(turn, account, {.cause = AskCause::verify, .ids = result.to_query}));
+    }
+    std::vector<std::string> trouble = words_of(result.drift);
+    if (!trouble.empty()) {
+        TRY(enter_recovery_of(turn, account, std::move(trouble)));
+    }
+    return true;
+}
+
 TurnRequest LoopService::report_turn(const Watched& asked_at, VenueReport report) {
     TurnRequest turn;
     turn.tenant_id = asked_at.account.tenant_id;
     turn.principal = internal_principal("venue_watch");
     turn.function = "venue_report";
     turn.decide = [this, asked_at, report = std::move(report)](Turn& t) -> Result<TurnReply> {
-        const VenueAccount& account = asked_at.account;
-        TRY_ASSIGN(const AccountView view, load_account(t, account));
-        if (!view.account || view.account->version != asked_at.version) {
-            return Answer{200, "{}"};
-        }
-        TRY_ASSIGN(const Reconciliation result, apply_report(t, account, report, {}));
-        if (!result.to_query.empty()) {
-            TRY(ask_venue(t, account, {.cause = AskCause::verify, .ids = result.to_query}));
-        }
-        std::vector<std::string> trouble = words_of(result.drift);
-        if (!trouble.empty()) {
-            TRY(enter_recovery_of(t, account, std::move(trouble)));
-        }
+        TRY(take_report(t, asked_at, report));
         return Answer{200, "{}"};
     };
     turn.reply = [](Result<Answer> answer) {

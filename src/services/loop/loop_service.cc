@@ -151,6 +151,12 @@ std::vector<LoopService::Watched> LoopService::watched() const {
     return accounts;
 }
 
+std::optional<LoopService::Watched> LoopService::watched(const VenueAccount& account) const {
+    const std::lock_guard lock(shared_->mutex);
+    const auto found = shared_->accounts.find(account);
+    return found == shared_->accounts.end() ? std::nullopt : std::optional(found->second);
+}
+
 void LoopService::put_account(Turn& turn, Account account) {
     Watched watched{account.key, account.fills_cursor, account.version};
     turn.after_commit([shared = shared_, watched = std::move(watched)] {

@@ -115,11 +115,15 @@ public:
         std::int64_t version = 0;
     };
     std::vector<Watched> watched() const;
+    // One of them; nothing while the account is not open.
+    std::optional<Watched> watched(const VenueAccount& account) const;
 
     // What a venue said of an account without being asked by a turn (the watch). A report that was
     // asked for before the account last changed is too old to be compared and is dropped. Nothing
     // is committed when it brings no news.
     TurnRequest report_turn(const Watched& asked_at, VenueReport report);
+    // The same inside a turn. False: it was too old, nothing was taken from it.
+    Result<bool> take_report(Turn& turn, const Watched& asked_at, const VenueReport& report);
     // Heartbeat of an account: day change, peak, risk tiers.
     TurnRequest beat_turn(const VenueAccount& account);
 

@@ -56,6 +56,9 @@ Result<Venue*> VenueSink::venue_of(TradeMode mode) const {
 }
 
 Result<EffectReceipt> VenueSink::perform(const OutboxItem& effect) {
+    if (parts_.on_request) {
+        parts_.on_request(effect);
+    }
     const bool ours =
         effect.kind == kOrderEffect || effect.kind == kCancelKind || effect.kind == kReportKind;
     if (effect.kind == kCancelAllKind) {

@@ -25,6 +25,8 @@ public:
         Clock& clock;
         // Accounts that exist, for cancel-all; any thread.
         std::function<std::vector<VenueAccount>()> accounts;
+        // Hears of every order and cancel before it leaves; for whoever counts a venue's requests.
+        std::function<void(const OutboxItem&)> on_request = nullptr;
     };
     explicit VenueSink(Parts parts) : parts_(std::move(parts)) {}
 

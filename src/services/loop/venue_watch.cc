@@ -14,7 +14,8 @@ void VenueWatch::poll() {
     std::map<TradeMode, bool> reached;
     for (const LoopService::Watched& account : accounts) {
         bool& answered = reached[account.account.mode];
-        answered = look_at(account) || answered;
+        const std::optional<bool> pulsed = is_pulsed(account.account);
+        answered = (pulsed ? *pulsed : look_at(account)) || answered;
         if (beat) {
             parts_.loop.submit(parts_.loop.beat_turn(account.account));
         }
@@ -28,6 +29,11 @@ void VenueWatch::poll() {
     }
     for (TurnRequest& turn : parts_.ticker.due_turns(time)) {
         parts_.loop.submit(std::move(turn));
+    }
+    if (parts_.bots != nullptr) {
+        for (TurnRequest& turn : parts_.bots->pulse(time)) {
+            parts_.loop.submit(std::move(turn));
+        }
     }
     if (parts_.supervisor != nullptr) {
         for (TurnRequest& turn : parts_.supervisor->due_turns(time)) {
@@ -46,6 +52,15 @@ void VenueWatch::note_venues(const std::map<TradeMode, bool>& reached) {
     }
 }
 
+std::optional<bool> VenueWatch::is_pulsed(const VenueAccount& account) const {
+    const bool can_be = parts_.bots != nullptr && account == bot_account_of(account.tenant_id);
+    if (!can_be || !parts_.bots->board().is_pulsing(account.tenant_id)) {
+        return std::nullopt;
+    }
+    const auto seen = parts_.bots->board().view(account.tenant_id);
+    return seen && seen->fetched_at && parts_.clock.now() - *seen->fetched_at < kPulseTells;
+}
+
 bool VenueWatch::look_at(const LoopService::Watched& account) {
     const auto venue = parts_.venues.find(account.account.mode);
     if (venue == parts_.venues.end()) {
@@ -54,6 +69,9 @@ bool VenueWatch::look_at(const LoopService::Watched& account) {
     auto report = venue->second->report(account.account, account.fills_cursor);
     if (!report) {
         return false;
+    }
+    if (parts_.bots != nullptr && account.account == bot_account_of(account.account.tenant_id)) {
+        parts_.bots->board().show_report(account.account.tenant_id, *report, parts_.clock.now());
     }
     const std::string digest =
         sha256_hex(to_text(encode_report_answer(*report, {})) + std::to_string(account.version));

@@ -1,5 +1,6 @@
 // Looks at the venues on its own: brings news of every account to the engine, beats their hearts
-// and those of the strategies, has their execution judged and the supervisor look at them.
+// and those of the strategies, has their execution judged, the supervisor look at them and the bots
+// pulse. The account of a bot that pulses is looked at by its pulses alone.
 //
 // poll() is synchronous; the server calls it from a thread of its own, the simulator directly.
 #pragma once
@@ -10,6 +11,7 @@
 
 #include "ports/clock.h"
 #include "ports/venue.h"
+#include "services/bot/bot_service.h"
 #include "services/control/control_service.h"
 #include "services/loop/loop_service.h"
 #include "services/strategy/strategy_ticker.h"
@@ -20,6 +22,8 @@ namespace interlock {
 class VenueWatch {
 public:
     static constexpr Duration kBeatEvery = Duration::of_seconds(5);
+    // A pulse this long ago still says that its venue can be reached.
+    static constexpr Duration kPulseTells = Duration::of_seconds(15);
 
     struct Parts {
         LoopService& loop;
@@ -28,6 +32,7 @@ public:
         StrategyTicker& ticker;
         ControlService& decisions;
         SupervisorService* supervisor = nullptr;  // Null: nobody supervises.
+        BotService* bots = nullptr;               // Null: there are none.
     };
     explicit VenueWatch(Parts parts) : parts_(std::move(parts)) {}
 
@@ -36,6 +41,8 @@ public:
     void poll();
 
 private:
+    // Whether the venue answers a bot's pulses; nothing: no bot pulses on this account.
+    std::optional<bool> is_pulsed(const VenueAccount& account) const;
     // Whether the venue answered.
     bool look_at(const LoopService::Watched& account);
     void note_venues(const std::map<TradeMode, bool>& reached);

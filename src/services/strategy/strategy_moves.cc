@@ -123,7 +123,7 @@ void StrategyService::control(
 
 Result<TurnReply> StrategyService::run_stop(
     Turn& turn, const StrategyId& id, const StrategyCall& call) {
-    TRY_ASSIGN(StrategyInstance next, find(turn, id));
+    TRY_ASSIGN(StrategyInstance next, find_own(turn, id));
     TRY_ASSIGN(const auto concern, load_concern_of(turn, next.account, next.symbol));
     if (concern && concern->switching) {
         return fail(errors::switch_in_progress, "A switch of this concern is under way.");

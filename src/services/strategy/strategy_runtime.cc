@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/bot/bot_record.h"
+
 namespace interlock {
 
 OpenedStrategy open_strategy(const std::string& strategy_type, const Json& config) {
@@ -61,7 +63,7 @@ std::vector<StrategyRuntime::Batch> StrategyRuntime::take_due(Timestamp now) {
     std::vector<Batch> batches;
     const std::lock_guard lock(mutex_);
     for (auto& [key, running] : running_) {
-        if (running.due > now) {
+        if (running.due > now || is_bot_strategy(key.id)) {
             continue;
         }
         running.due = now + running.every;
@@ -79,6 +81,9 @@ std::optional<Timestamp> StrategyRuntime::next_due() const {
     std::optional<Timestamp> next;
     const std::lock_guard lock(mutex_);
     for (const auto& [key, running] : running_) {
+        if (is_bot_strategy(key.id)) {
+            continue;
+        }
         next = next ? std::min(*next, running.due) : running.due;
     }
     return next;

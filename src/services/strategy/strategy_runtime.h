@@ -46,7 +46,8 @@ public:
         VenueAccount account;
         std::vector<StrategyId> ids;
     };
-    // What is due, by account; each is then due again after its own time.
+    // What is due, by account; each is then due again after its own time. A bot ticks its own
+    // instances, on facts it has just fetched.
     std::vector<Batch> take_due(Timestamp now);
     std::optional<Timestamp> next_due() const;
 

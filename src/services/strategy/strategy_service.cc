@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "contracts/error_json.h"
+#include "core/bot/bot_record.h"
 #include "services/control/control_shared.h"
 
 namespace interlock {
@@ -118,6 +119,16 @@ Result<StrategyInstance> StrategyService::find(Turn& turn, const StrategyId& id)
     return *instance;
 }
 
+// For whatever changes one. A bot's instances follow the bot's own configuration and state.
+Result<StrategyInstance> StrategyService::find_own(Turn& turn, const StrategyId& id) {
+    TRY_ASSIGN(StrategyInstance instance, find(turn, id));
+    if (is_bot_strategy(id)) {
+        return fail(
+            errors::kept_by_bot, "Strategy " + id.text() + " belongs to this tenant's maker bot.");
+    }
+    return instance;
+}
+
 Result<TurnReply> StrategyService::done(Turn& turn, StrategyInstance instance, Change change) {
     AuditDraft draft = turn.draft(std::move(change.event));
     draft.reason = std::move(change.reason);
@@ -216,7 +227,7 @@ void StrategyService::update(
 // A change of config reloads the instance and lifts its error latch (S1).
 Result<TurnReply> StrategyService::run_update(
     Turn& turn, const StrategyId& id, const UpdateStrategyRequest& request) {
-    TRY_ASSIGN(StrategyInstance next, find(turn, id));
+    TRY_ASSIGN(StrategyInstance next, find_own(turn, id));
     const StrategyType* type = find_strategy_type(next.strategy_type);
     Json detail = Json::object();
     if (request.config) {
@@ -281,7 +292,7 @@ void StrategyService::remove(
 
 Result<TurnReply> StrategyService::run_remove(
     Turn& turn, const StrategyId& id, const StrategyCall& call) {
-    TRY_ASSIGN(StrategyInstance next, find(turn, id));
+    TRY_ASSIGN(StrategyInstance next, find_own(turn, id));
     if (next.mode == InstanceMode::active) {
         return fail(errors::instance_is_active, "This strategy is active.");
     }
@@ -313,7 +324,7 @@ void StrategyService::set_policy(
         std::move(caller),
         std::move(call),
         [this, id = std::move(id), request = std::move(request)](Turn& turn) -> Result<TurnReply> {
-            TRY_ASSIGN(StrategyInstance next, find(turn, id));
+            TRY_ASSIGN(StrategyInstance next, find_own(turn, id));
             Json detail =
                 Json::object({{"from", encode(next.policy)}, {"to", encode(request.policy)}});
             next.policy = request.policy;
@@ -333,7 +344,7 @@ void StrategyService::reconcile(Caller caller, StrategyId id, StrategyCall call,
         std::move(caller),
         std::move(named),
         [this, id = std::move(id), call](Turn& turn) -> Result<TurnReply> {
-            TRY_ASSIGN(StrategyInstance next, find(turn, id));
+            TRY_ASSIGN(StrategyInstance next, find_own(turn, id));
             return done(
                 turn,
                 std::move(next),

@@ -78,6 +78,7 @@ private:
 
     Result<StrategyScope> scope(Turn& turn);
     Result<StrategyInstance> find(Turn& turn, const StrategyId& id);
+    Result<StrategyInstance> find_own(Turn& turn, const StrategyId& id);
     Result<TurnReply> run_create(Turn& turn, const CreateStrategyRequest& request);
     Result<TurnReply> run_update(
         Turn& turn, const StrategyId& id, const UpdateStrategyRequest& request);

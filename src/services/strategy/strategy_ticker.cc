@@ -85,9 +85,17 @@ TurnRequest StrategyTicker::tick_turn(StrategyRuntime::Batch batch) {
 }
 
 Result<TurnReply> StrategyTicker::run_tick(Turn& turn, const StrategyRuntime::Batch& batch) {
+    TRY_ASSIGN(Round round, look_at(turn, batch));
+    TRY(note_quiet(turn, batch.account, round));
+    act_after(turn, {.account = batch.account, .ids = std::move(round.acting)});
+    return Answer{200, "{}"};
+}
+
+Result<StrategyTicker::Round> StrategyTicker::look_at(
+    Turn& turn, const StrategyRuntime::Batch& batch) {
     TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, batch.account.tenant_id));
     if (mode.mode != batch.account.mode) {
-        return Answer{200, "{}"};  // Its tenant runs another mode now.
+        return Round{};  // Its tenant runs another mode now.
     }
     std::vector<Symbol> symbols;
     for (const StrategyId& id : batch.ids) {
@@ -101,15 +109,18 @@ Result<TurnReply> StrategyTicker::run_tick(Turn& turn, const StrategyRuntime::Ba
     for (const StrategyId& id : batch.ids) {
         TRY(tick_one(turn, facts, id, round));
     }
-    TRY(note_quiet(turn, batch.account, round));
-    if (!round.acting.empty()) {
-        turn.after_commit([this, account = batch.account, ids = std::move(round.acting)] {
-            for (const StrategyId& id : ids) {
-                parts_.submit(act_turn(account, id));
-            }
-        });
+    return round;
+}
+
+void StrategyTicker::act_after(Turn& turn, Act act) {
+    if (act.ids.empty()) {
+        return;
     }
-    return Answer{200, "{}"};
+    turn.after_commit([this, act = std::move(act)] {
+        for (const StrategyId& id : act.ids) {
+            parts_.submit(act_turn(act.account, id, act.not_after));
+        }
+    });
 }
 
 Result<void> StrategyTicker::tick_one(
@@ -240,9 +251,15 @@ Result<void> StrategyTicker::note_quiet(
     return {};
 }
 
-TurnRequest StrategyTicker::act_turn(VenueAccount account, StrategyId id) {
+TurnRequest StrategyTicker::act_turn(
+    VenueAccount account, StrategyId id, std::optional<Timestamp> not_after) {
     TurnRequest turn = internal_turn(account.tenant_id, "strategy_act");
-    turn.decide = [this, account, id](Turn& t) { return run_act(t, account, id); };
+    turn.decide = [this, account, id, not_after](Turn& t) -> Result<TurnReply> {
+        if (not_after && t.now() > *not_after) {
+            return Answer{200, "{}"};  // Its facts are old; the next look will have new ones.
+        }
+        return run_act(t, account, id);
+    };
     turn.reply = [this, account, id](Result<Answer> answer) {
         if (!answer) {
             // The turn was dropped whole; what went wrong is recorded by one of its own.

@@ -34,8 +34,23 @@ public:
     // The turns of everything that is due; the watch submits them, the simulator runs them.
     std::vector<TurnRequest> due_turns(Timestamp now);
     TurnRequest tick_turn(StrategyRuntime::Batch batch);
-    // One instance acts on its plan.
-    TurnRequest act_turn(VenueAccount account, StrategyId id);
+    // One instance acts on its plan; void when it comes after `not_after`.
+    TurnRequest act_turn(
+        VenueAccount account, StrategyId id, std::optional<Timestamp> not_after = std::nullopt);
+
+    // The two halves of a tick, for whoever keeps instances and their record (services/bot).
+    struct Round {
+        std::vector<StrategyId> quiet;
+        std::vector<StrategyId> acting;  // Have something to change, and may.
+    };
+    Result<Round> look_at(Turn& turn, const StrategyRuntime::Batch& batch);
+    struct Act {
+        VenueAccount account;
+        std::vector<StrategyId> ids;
+        std::optional<Timestamp> not_after = std::nullopt;
+    };
+    // Once the turn is committed, each of them acts.
+    void act_after(Turn& turn, Act act);
 
     // Everything a step of an instance sees, kept alive.
     struct Sight {
@@ -60,10 +75,6 @@ public:
     Result<StrategyStep> step(const Sight& sight, LoopService::Gathered& facts) const;
 
 private:
-    struct Round {
-        std::vector<StrategyId> quiet;
-        std::vector<StrategyId> acting;
-    };
     Result<void> tick_one(
         Turn& turn, LoopService::Gathered& facts, const StrategyId& id, Round& round);
     Result<TurnReply> run_tick(Turn& turn, const StrategyRuntime::Batch& batch);

@@ -1,0 +1,258 @@
+#include "api/http/bot_operations.h"
+
+#include "api/call_arguments.h"
+#include "api/http/answer_reply.h"
+#include "base/check.h"
+#include "base/errors.h"
+#include "base/field_reader.h"
+#include "contracts/bot/bot_endpoints.h"
+
+namespace interlock {
+namespace {
+
+using Handle = std::function<void(ApiCall, ApiReplyTo)>;
+
+LoopService::Caller caller_of(const ApiCall& call) {
+    return {call.principal, call.tenant_id, {}};
+}
+
+bool is_read(const BotEndpoint& endpoint) {
+    return endpoint.method == "GET";
+}
+
+// A conditional or proposing call of an agent is judged by the service; a human's own call is
+// refused here.
+Access access_of(const BotEndpoint& endpoint) {
+    Access access{.host_operator = true, .human = true};
+    if (is_read(endpoint)) {
+        access.agent_with_any_scope = true;
+    } else if (endpoint.agent != AgentUse::no) {
+        access.agent = Scope::bot;
+    }
+    return access;
+}
+
+std::string description_of(const BotEndpoint& endpoint) {
+    std::string text(endpoint.description);
+    if (!endpoint.requires_state.empty()) {
+        text += " Needs the state: " + std::string(endpoint.requires_state) + ".";
+    }
+    switch (endpoint.agent) {
+        case AgentUse::proposal_only:
+            text +=
+                " An agent's call answers 202 with a proposal that a human approves or "
+                "rejects; nothing changes before that.";
+            break;
+        case AgentUse::conditional:
+            text +=
+                " An agent may do it for the paper exchange, elsewhere only with the owner's "
+                "grant.";
+            break;
+        case AgentUse::yes:
+        case AgentUse::no:
+            break;
+    }
+    return text;
+}
+
+Json parameter_schema(const BotField& field) {
+    Json schema = Json::object({{"type", field.type}});
+    schema.set("minimum", 1);
+    schema.set("maximum", 2000);
+    schema.set("default", parse_json(field.otherwise).value());
+    return schema;
+}
+
+void add(OperationTable& table, std::string_view id, Handle handle) {
+    const BotEndpoint* endpoint = find_bot_endpoint(id);
+    CHECK(endpoint != nullptr);
+    std::vector<QueryParameter> query;
+    for (const BotField& field : endpoint->parameters) {
+        query.push_back(
+            {std::string(field.name), "How many of the latest.", parameter_schema(field)});
+    }
+    const bool proposes = endpoint->agent == AgentUse::proposal_only;
+    table.add({
+        .id = std::string(endpoint->id),
+        .method = std::string(endpoint->method),
+        .path = "/api/{tenant_id}" + std::string(endpoint->path),
+        .summary = std::string(endpoint->description),
+        .description = description_of(*endpoint),
+        .access = access_of(*endpoint),
+        .query = std::move(query),
+        .request_schema = request_schema_of(*endpoint),
+        .answer_schema = response_schema_of(*endpoint),
+        .statuses = proposes ? std::vector<int>{200, 202} : std::vector<int>{200},
+        .tool =
+            ToolHints{
+                .read_only = is_read(*endpoint),
+                .destructive = false,
+                .idempotent = is_read(*endpoint) || endpoint->idempotent},
+        .handle = std::move(handle),
+    });
+}
+
+// A read that is answered at once.
+template <class Read>
+Handle at_once(Read read) {
+    return [read](const ApiCall& call, const ApiReplyTo& reply) {
+        reply(json_reply(200, read(call)));
+    };
+}
+
+void add_lifecycle(OperationTable& table, BotService& bots) {
+    const auto call_of = [&bots](BotCall wanted) -> Handle {
+        return [&bots, wanted](const ApiCall& call, ApiReplyTo reply) {
+            bots.call(caller_of(call), {.call = wanted}, answer_to(std::move(reply)));
+        };
+    };
+    add(table, "initialize_bot", call_of(BotCall::initialize));
+    add(table, "start", call_of(BotCall::start));
+    add(table, "restart", call_of(BotCall::restart));
+    add(table, "stop", [&bots](const ApiCall& call, ApiReplyTo reply) {
+        FieldReader in(call.body);
+        const auto cancel = in.optional<bool>("cancel_orders");
+        in.reject_unknown();
+        if (const auto read = in.finish(true); !read) {
+            reply(std::unexpected(read.error()));
+            return;
+        }
+        bots.call(
+            caller_of(call),
+            {.call = BotCall::stop, .cancel_orders = cancel},
+            answer_to(std::move(reply)));
+    });
+}
+
+void add_reads(OperationTable& table, BotService& bots) {
+    add(table, "status", at_once([&bots](const ApiCall& call) {
+            return bots.status(call.tenant_id);
+        }));
+    add(table, "config", at_once([&bots](const ApiCall& call) {
+            return bots.config(call.tenant_id);
+        }));
+    add(table, "balances", at_once([&bots](const ApiCall& call) {
+            return bots.balances(call.tenant_id);
+        }));
+    add(table, "health", at_once([](const ApiCall&) { return Json::object({{"status", "ok"}}); }));
+    add(table, "exchange_status", [&bots](const ApiCall& call, ApiReplyTo reply) {
+        bots.exchange_status(caller_of(call), answer_to(std::move(reply)));
+    });
+    add(table, "positions", [&bots](const ApiCall& call, ApiReplyTo reply) {
+        bots.positions(caller_of(call), answer_to(std::move(reply)));
+    });
+    add(table, "logs", [&bots](const ApiCall& call, const ApiReplyTo& reply) {
+        const auto logs = bots.logs(call.tenant_id, query_integer(call, "lines", 100));
+        reply(logs ? Result<ApiReply>(json_reply(200, *logs)) : std::unexpected(logs.error()));
+    });
+}
+
+template <class Decode>
+void add_update(OperationTable& table, BotService& bots, const std::string& id, Decode decode) {
+    add(table, id, [&bots, id, decode](const ApiCall& call, ApiReplyTo reply) {
+        auto update = decode(call.body);
+        if (!update) {
+            reply(std::unexpected(std::move(update).error()));
+            return;
+        }
+        bots.change(
+            caller_of(call),
+            {.operation = id, .update = *std::move(update)},
+            answer_to(std::move(reply)));
+    });
+}
+
+void add_configuration(OperationTable& table, BotService& bots) {
+    add_update(table, bots, "update_pnl", decode_update_pnl);
+    add_update(table, bots, "update_symbol", decode_update_symbol);
+    add_update(table, bots, "update_all_symbols", decode_update_all_symbols);
+    add_update(table, bots, "update_bot_settings", decode_update_bot_settings);
+    add(table, "reload_from_config", [&bots](const ApiCall& call, ApiReplyTo reply) {
+        bots.reload(caller_of(call), answer_to(std::move(reply)));
+    });
+    table.add({
+        .id = "set_stop_policy",
+        .method = "POST",
+        .path = "/api/{tenant_id}/stop_policy",
+        .summary = "Say what becomes of open orders when the bot is stopped.",
+        .description = "By default a stop leaves them at the exchange and lists them.",
+        .access = {.human = true},
+        .request_schema = Json::object({
+            {"type", "object"},
+            {"properties", Json::object({{"cancel_on_stop", Json::object({{"type", "boolean"}})}})},
+            {"required", Json::array({"cancel_on_stop"})},
+            {"additionalProperties", false},
+        }),
+        .answer_schema = Json::object({{"type", "object"}}),
+        .handle =
+            [&bots](const ApiCall& call, ApiReplyTo reply) {
+                FieldReader in(call.body);
+                const bool cancel = in.required<bool>("cancel_on_stop");
+                in.reject_unknown();
+                if (const auto read = in.finish(true); !read) {
+                    reply(std::unexpected(read.error()));
+                    return;
+                }
+                bots.set_stop_policy(caller_of(call), cancel, answer_to(std::move(reply)));
+            },
+    });
+}
+
+void add_connectivity(OperationTable& table, BotService& bots) {
+    add(table, "update_exchange_keys", [&bots](const ApiCall& call, ApiReplyTo reply) {
+        auto keys = decode_exchange_keys(call.body);
+        if (!keys) {
+            reply(std::unexpected(std::move(keys).error()));
+            return;
+        }
+        bots.put_keys(caller_of(call), *std::move(keys), answer_to(std::move(reply)));
+    });
+    add(table, "connect_exchange", [&bots](const ApiCall& call, ApiReplyTo reply) {
+        bots.connect(caller_of(call), answer_to(std::move(reply)));
+    });
+    add(table, "disconnect_exchange", [&bots](const ApiCall& call, ApiReplyTo reply) {
+        bots.disconnect(caller_of(call), answer_to(std::move(reply)));
+    });
+}
+
+void add_pnl(OperationTable& table, BotService& bots) {
+    add(table, "pnl_status", at_once([&bots](const ApiCall& call) {
+            return encode(bots.pnl().status(call.tenant_id));
+        }));
+    add(table, "pnl_last_update", at_once([&bots](const ApiCall& call) {
+            return pnl_last_update_json(bots.pnl().status(call.tenant_id));
+        }));
+    add(table, "pnl_snapshot", [&bots](const ApiCall& call, const ApiReplyTo& reply) {
+        const auto lines = static_cast<std::size_t>(query_integer(call, "lines", 200));
+        const auto log = bots.pnl().snapshot(call.tenant_id, lines);
+        reply(
+            log ? Result<ApiReply>(json_reply(200, Json::object({{"log", *log}})))
+                : std::unexpected(log.error()));
+    });
+    add(table, "run_pnl", [&bots](const ApiCall& call, ApiReplyTo reply) {
+        FieldReader in(call.body);
+        const std::int64_t days = in.optional_integer_or(
+            "lookback_days", kLookbackDaysMin, kLookbackDaysMax, kLookbackDaysDefault);
+        in.reject_unknown();
+        if (const auto read = in.finish(true); !read) {
+            reply(std::unexpected(read.error()));
+            return;
+        }
+        bots.run_pnl(caller_of(call), days, answer_to(std::move(reply)));
+    });
+    add(table, "stop_pnl", [&bots](const ApiCall& call, ApiReplyTo reply) {
+        bots.stop_pnl(caller_of(call), answer_to(std::move(reply)));
+    });
+}
+
+}  // namespace
+
+void register_bot_operations(OperationTable& table, BotService& bots) {
+    add_lifecycle(table, bots);
+    add_reads(table, bots);
+    add_configuration(table, bots);
+    add_connectivity(table, bots);
+    add_pnl(table, bots);
+}
+
+}  // namespace interlock

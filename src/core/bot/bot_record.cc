@@ -1,0 +1,117 @@
+#include "core/bot/bot_record.h"
+
+#include <array>
+
+#include "base/field_reader.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::array<std::string_view, 4> kStates{"uninitialized", "ready", "running", "stopped"};
+
+Json encode_stall(const Stall& stall) {
+    return Json::object({
+        {"is_stalled", stall.is_stalled},
+        {"failures", stall.failures},
+        {"good_pulses", stall.good_pulses},
+        {"next_try_at", stall.next_try_at ? Json(to_text(*stall.next_try_at)) : Json()},
+    });
+}
+
+Result<Stall> decode_stall(const Json& json) {
+    FieldReader in(json, "stall");
+    Stall stall;
+    stall.is_stalled = in.required<bool>("is_stalled");
+    stall.failures = in.required<std::int64_t>("failures");
+    stall.good_pulses = in.required<std::int64_t>("good_pulses");
+    stall.next_try_at = in.required_nullable<Timestamp>("next_try_at");
+    return in.finish(stall);
+}
+
+}  // namespace
+
+StrategyId bot_strategy_id(const Symbol& symbol) {
+    std::string text(kBotStrategyPrefix);
+    for (const char c : symbol.text()) {
+        text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return StrategyId::trusted(std::move(text));
+}
+
+bool is_bot_strategy(const StrategyId& id) {
+    return id.text().starts_with(kBotStrategyPrefix);
+}
+
+std::string bot_machine(const TenantId& tenant_id) {
+    return std::string(kBotPrefix) + tenant_id.text();
+}
+
+Json encode(const BotRecord& record) {
+    Json markets = Json::array();
+    for (const Symbol& symbol : record.markets) {
+        markets.push(symbol.text());
+    }
+    return Json::object({
+        {"state", to_word(record.state)},
+        {"exchange", record.exchange},
+        {"is_connected", record.is_connected},
+        {"cancel_on_stop", record.cancel_on_stop},
+        {"stall", encode_stall(record.stall)},
+        {"config", encode(record.config)},
+        {"approved", encode(record.approved)},
+        {"config_version", record.config_version},
+        {"markets", std::move(markets)},
+        {"trouble", record.trouble},
+        {"changed_at", to_text(record.changed_at)},
+        {"changed_by", record.changed_by},
+    });
+}
+
+Result<BotRecord> decode_bot_record(const Json& json) {
+    FieldReader in(json);
+    BotRecord record;
+    record.state = static_cast<BotState>(in.required_word_index("state", kStates));
+    record.exchange = in.required<std::string>("exchange");
+    record.is_connected = in.required<bool>("is_connected");
+    record.cancel_on_stop = in.required<bool>("cancel_on_stop");
+    const Json* stall = in.required_object("stall");
+    const Json* config = in.required_object("config");
+    const Json* approved = in.required_object("approved");
+    record.config_version = in.required<std::int64_t>("config_version");
+    for (const Json& item : in.required_array("markets", kBotSymbolsMax)) {
+        TRY_ASSIGN(Symbol symbol, Symbol::parse(item.is_string() ? item.as_string() : ""));
+        record.markets.push_back(symbol);
+    }
+    record.trouble = in.required<std::string>("trouble");
+    record.changed_at = in.required<Timestamp>("changed_at");
+    record.changed_by = in.required<std::string>("changed_by");
+    if (in.ok()) {
+        TRY_ASSIGN(record.stall, decode_stall(*stall));
+        TRY_ASSIGN(record.config, decode_bot_config(*config));
+        TRY_ASSIGN(record.approved, decode_bot_config(*approved));
+    }
+    return in.finish(std::move(record));
+}
+
+Json rails_config_of(const BotConfig& config, const Symbol& symbol) {
+    const auto stop_of = [&](const SideStops& stops) -> Json {
+        const auto found = stops.find(symbol);
+        if (found == stops.end()) {
+            return {};
+        }
+        return found->second.is_off ? Json(true) : Json(to_text(*found->second.price));
+    };
+    const auto amount = config.amounts.find(symbol);
+    return Json::object({
+        {"amount", to_text(amount == config.amounts.end() ? Decimal() : amount->second)},
+        {"pnl_perc", to_text(config.pnl_perc)},
+        {"timeframe", config.timeframe},
+        {"BBANDS_TIGHT_QUANTILE", to_text(config.tight_quantile)},
+        {"volatility", to_text(config.volatility)},
+        {"num_bids_ask", config.levels},
+        {"stop_buy", stop_of(config.stop_buy)},
+        {"stop_sell", stop_of(config.stop_sell)},
+    });
+}
+
+}  // namespace interlock

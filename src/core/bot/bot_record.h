@@ -1,0 +1,50 @@
+// What is stored of one tenant's maker bot (SEMANTICS S15): its state, its two configurations and
+// the markets it holds. One machine, `bot/<tenant>`.
+//
+// `config` is what the bot trades by; `approved` is what its owner approved last. They differ only
+// when the host's operator changed something: `reload_from_config` makes them equal again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/time.h"
+#include "contracts/bot/bot_config.h"
+#include "contracts/ids.h"
+#include "core/bot/bot_step.h"
+
+namespace interlock {
+
+// Strategies that a bot keeps. Nobody else's has a name like this: others are numbered by us.
+inline constexpr std::string_view kBotStrategyPrefix = "bot.";
+// "bot.btcusdt"
+StrategyId bot_strategy_id(const Symbol& symbol);
+bool is_bot_strategy(const StrategyId& id);
+
+struct BotRecord {
+    BotState state = BotState::uninitialized;
+    std::string exchange;  // Whose keys it was built with; empty before the first time.
+    bool is_connected = true;
+    bool cancel_on_stop = false;  // The owner's policy for orders that a stop leaves behind.
+    Stall stall;
+    BotConfig config;
+    BotConfig approved;
+    std::int64_t config_version = 1;  // Raised by every change of `config`.
+    std::vector<Symbol> markets;      // Where it holds the concern; kept while it is stopped.
+    std::string trouble;              // Why it fell back to uninitialized; empty otherwise.
+    Timestamp changed_at;
+    std::string changed_by;  // A principal's text form.
+    friend bool operator==(const BotRecord&, const BotRecord&) = default;
+};
+
+inline constexpr std::string_view kBotPrefix = "bot/";
+std::string bot_machine(const TenantId& tenant_id);
+Json encode(const BotRecord& record);
+Result<BotRecord> decode_bot_record(const Json& json);
+
+// What inventory_rails is configured with for one market of the bot.
+Json rails_config_of(const BotConfig& config, const Symbol& symbol);
+
+}  // namespace interlock

@@ -1,0 +1,59 @@
+#include "core/bot/bot_record.h"
+
+#include <gtest/gtest.h>
+
+namespace interlock {
+namespace {
+
+Symbol symbol(std::string_view text) {
+    return Symbol::parse(text).value();
+}
+
+BotRecord full_record() {
+    BotRecord record;
+    record.state = BotState::running;
+    record.exchange = "paper";
+    record.is_connected = false;
+    record.cancel_on_stop = true;
+    record.stall = {
+        .is_stalled = true,
+        .failures = 3,
+        .good_pulses = 1,
+        .next_try_at = Timestamp{1'700'000'000'000'000}};
+    record.config = default_bot_config({{symbol("BTCUSDT"), Decimal(1)}});
+    record.approved = default_bot_config({{symbol("ETHUSDT"), Decimal(2)}});
+    record.config.stop_buy[symbol("BTCUSDT")] = {.is_off = false, .price = Decimal(70'000)};
+    record.config.stop_sell[symbol("BTCUSDT")] = {.is_off = true, .price = std::nullopt};
+    record.config_version = 7;
+    record.markets = {symbol("BTCUSDT")};
+    record.trouble = "key_rejected: it can withdraw";
+    record.changed_at = Timestamp{1'700'000'000'000'000};
+    record.changed_by = "human:hum_1";
+    return record;
+}
+
+TEST(BotRecord, ComesBackAsItWasStored) {
+    const Json json = *parse_json(to_text(encode(full_record())));
+    EXPECT_EQ(*decode_bot_record(json), full_record());
+}
+
+TEST(BotRecord, RefusesAStateThatDoesNotExist) {
+    Json json = encode(full_record());
+    json.set("state", "asleep");
+    EXPECT_FALSE(decode_bot_record(json));
+}
+
+TEST(BotRecord, NamesItsStrategiesAsNobodyElseCan) {
+    EXPECT_EQ(bot_strategy_id(symbol("BTCUSDT")).text(), "bot.btcusdt");
+    EXPECT_TRUE(is_bot_strategy(bot_strategy_id(symbol("BTCUSDT"))));
+    EXPECT_FALSE(is_bot_strategy(StrategyId::trusted("str_01")));
+}
+
+TEST(BotRecord, TellsAMarketItsOwnStops) {
+    const Json config = rails_config_of(full_record().config, symbol("BTCUSDT"));
+    EXPECT_EQ(*config.find("stop_buy"), Json("70000"));
+    EXPECT_EQ(*config.find("stop_sell"), Json(true));
+}
+
+}  // namespace
+}  // namespace interlock

@@ -1,0 +1,121 @@
+// What everybody may see of the bots without asking the engine: their committed state, the progress
+// of a hydration, the last pulse, and when the next one is due. Reads of the document's status
+// endpoints are answered from here, so that a flood of them costs no turn.
+//
+// Any thread; the lock is one of ADR 0007's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contracts/venue/venue_order.h"
+#include "core/bot/bot_record.h"
+
+namespace interlock {
+
+inline constexpr Duration kPulseEvery = Duration::of_seconds(10);
+// After a pulse whose facts had moved before they could be used.
+inline constexpr Duration kPulseAgain = Duration::of_seconds(1);
+
+// The steps of S15's hydration, in order.
+inline constexpr std::array<std::string_view, 6> kHydrationWords{
+    "permissions", "filters", "balances", "open_orders", "candles", "trades"};
+
+enum class HydrationStep { permissions, filters, balances, open_orders, candles, trades };
+
+// Endpoints whose texts are kept.
+inline constexpr std::string_view kPositionsText = "positions";
+inline constexpr std::string_view kExchangeText = "exchange_status";
+
+struct BotView {
+    BotRecord record;
+    std::optional<HydrationStep> hydration;  // Where it is; nothing: none is under way.
+    std::optional<Timestamp> last_pulse_at;
+    std::int64_t pulses = 0;
+    std::int64_t pulses_late = 0;       // Began a whole period after they were due.
+    std::optional<VenueReport> report;  // As last fetched, without its fills.
+    std::optional<Timestamp> fetched_at;
+};
+
+class BotBoard {
+public:
+    // Null: this tenant has no bot yet.
+    std::shared_ptr<const BotView> view(const TenantId& tenant_id) const;
+    std::size_t size() const;
+    std::size_t running() const;
+
+    // After a commit.
+    void show(const TenantId& tenant_id, const BotRecord& record);
+    void show_hydration(const TenantId& tenant_id, std::optional<HydrationStep> step);
+    void show_report(const TenantId& tenant_id, VenueReport report, Timestamp fetched_at);
+
+    // The pulse clock of a bot that runs.
+    struct Due {
+        TenantId tenant_id;
+        Timestamp due_at;
+        std::size_t symbols = 0;
+        bool needs_hydration = false;  // The process is new, or the venue was away.
+    };
+    // What is due and not under way, longest waiting first; each counts as under way from now on.
+    std::vector<Due> take_due(Timestamp now, std::size_t count_max);
+    // Gives it back untouched: there was no budget for it.
+    void put_back(const Due& due, Timestamp not_before);
+    struct Done {
+        Timestamp next_at;
+        bool pulsed = false;  // The venue was asked and the strategies looked.
+        bool needs_hydration = false;
+    };
+    void finish(const Due& due, Timestamp at, const Done& done);
+    // Everything was read anew: trade on, at once.
+    void hydrated(const TenantId& tenant_id, Timestamp at);
+    // Whether pulses look after this tenant's account, so that nobody else has to.
+    bool is_pulsing(const TenantId& tenant_id) const;
+    std::optional<Timestamp> next_due() const;
+
+    // After a start of the process: bots pulse at times spread by their names over the period, not
+    // all at once, and are hydrated before they trade.
+    void spread(const TenantId& tenant_id, Timestamp now);
+
+    // Texts of reads that change rarely, by tenant and endpoint; good while `version` is.
+    std::optional<std::string> text(
+        const TenantId& tenant_id, std::string_view endpoint, std::int64_t version) const;
+    void keep_text(
+        const TenantId& tenant_id,
+        std::string_view endpoint,
+        std::int64_t version,
+        std::string text);
+
+    void forget_text(const TenantId& tenant_id, std::string_view endpoint);
+
+private:
+    struct Kept {
+        std::int64_t version = 0;
+        std::string text;
+    };
+    struct Entry {
+        std::shared_ptr<const BotView> view = std::make_shared<const BotView>();
+        std::optional<Timestamp> due_at;  // Nothing: does not pulse.
+        bool is_under_way = false;
+        bool needs_hydration = true;
+        std::map<std::string, Kept, std::less<>> texts;
+    };
+    // Readers keep the view they were given; a change makes a new one.
+    template <class Change>
+    static void change(Entry& entry, Change apply) {
+        auto next = std::make_shared<BotView>(*entry.view);
+        apply(*next);
+        entry.view = std::move(next);
+    }
+
+    mutable std::mutex mutex_;
+    std::map<TenantId, Entry> entries_;
+};
+
+}  // namespace interlock

@@ -1,0 +1,162 @@
+// What people and agents ask of a bot's life: initialize_bot, start, stop, restart.
+#include "base/errors.h"
+#include "base/log.h"
+#include "services/bot/bot_service.h"
+
+namespace interlock {
+namespace {
+
+std::string_view function_of(BotCall call) {
+    switch (call) {
+        case BotCall::initialize:
+            return "initialize_bot";
+        case BotCall::start:
+            return "start";
+        case BotCall::stop:
+            return "stop";
+        case BotCall::restart:
+            break;
+    }
+    return "restart";
+}
+
+}  // namespace
+
+void BotService::call(Caller caller, Call wanted, Reply reply) {
+    TypedDecide<Prepared> decide = [this, caller, wanted](Turn& turn) {
+        return prepare(turn, caller, wanted);
+    };
+    TypedReply<Prepared> next = [this, reply = std::move(reply)](Result<Prepared> prepared) {
+        if (!prepared) {
+            reply(std::unexpected(std::move(prepared).error()));
+        } else if (prepared->answer) {
+            reply(*std::move(prepared->answer));
+        } else {
+            prepared->hydration->reply = reply;
+            hydrate(prepared->hydration);
+        }
+    };
+    const std::string function(function_of(wanted.call));
+    parts_.submit(typed_turn<Prepared>(
+        turn_of(std::move(caller), function), std::move(decide), std::move(next)));
+}
+
+Result<Outcome<BotService::Prepared>> BotService::prepare(
+    Turn& turn, const Caller& caller, const Call& wanted) {
+    TRY_ASSIGN(BotRecord record, load(turn));
+    TRY_ASSIGN(const std::optional<std::string> exchange, exchange_of(turn));
+    if (wanted.call != BotCall::stop && rules_.may_run) {
+        TRY(rules_.may_run(turn));
+    }
+    TRY_ASSIGN(
+        const BotWork work,
+        decide_call(wanted.call, {.state = record.state, .keys_loaded = exchange.has_value()}));
+    const bool trades = work == BotWork::launch || work == BotWork::rebuild_and_launch;
+    if (trades && parts_.latch.is_raised(turn.tenant_id())) {
+        return fail(errors::kill_switch_active, "The kill switch is on; no bot starts.");
+    }
+    if (work == BotWork::already) {
+        return Prepared{
+            state_answer(record, "The bot is initialised already.", Json::object()), nullptr};
+    }
+    if (work == BotWork::halt) {
+        const bool cancel = wanted.cancel_orders.value_or(record.cancel_on_stop);
+        TRY_ASSIGN(Answer answer, halt(turn, std::move(record), cancel, "stopped by a call"));
+        return Prepared{std::move(answer), nullptr};
+    }
+    TRY_ASSIGN(HydrationPtr job, begin(turn, record, *exchange));
+    job->caller = caller;
+    job->work = work;
+    return Prepared{std::nullopt, std::move(job)};
+}
+
+Result<BotService::HydrationPtr> BotService::begin(
+    Turn& turn, const BotRecord& record, const std::string& exchange) {
+    const VenueAccount account = bot_account_of(turn.tenant_id());
+    TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, turn.tenant_id()));
+    if (mode.mode != account.mode) {
+        return fail(
+            errors::wrong_trade_mode,
+            "This tenant trades in " + std::string(to_word(mode.mode)) +
+                " mode; its bot has keys of the paper exchange.");
+    }
+    TRY(parts_.loop.open_or_load(turn, account));
+    auto job = std::make_shared<Hydration>();
+    job->from = record.state;
+    job->config_version = record.config_version;
+    job->config = record.config;
+    job->exchange = exchange;
+    job->account = account;
+    return job;
+}
+
+Result<Answer> BotService::halt(
+    Turn& turn, BotRecord record, bool cancel_orders, const std::string& reason) {
+    TRY_ASSIGN(Json open, open_orders_of(turn));
+    std::size_t asked = 0;
+    if (cancel_orders) {
+        TRY_ASSIGN(
+            asked,
+            parts_.loop.cancel_orders(
+                turn,
+                {.account = bot_account_of(turn.tenant_id()),
+                 .decision_id = "sys_bot",
+                 .which = [](const OrderRecord& order) {
+                     return is_bot_strategy(order.strategy_id);
+                 }}));
+    }
+    record.stall = {};
+    Json more = Json::object({
+        {"open_orders", open},
+        {"orders_cancelled", cancel_orders},
+    });
+    TRY_ASSIGN(
+        const std::string ref,
+        move_to(
+            turn,
+            record,
+            BotState::stopped,
+            {.event = "BOT_STOPPED",
+             .reason = reason,
+             .detail = Json::object({
+                 {"open_orders", std::move(open)},
+                 {"cancels_asked", static_cast<std::int64_t>(asked)},
+             })}));
+    record.state = BotState::stopped;
+    more.set("audit_ref", ref);
+    return state_answer(
+        record,
+        cancel_orders ? "The bot has stopped; its open orders are being cancelled."
+                      : "The bot has stopped; its open orders stay at the exchange.",
+        std::move(more));
+}
+
+Result<void> BotService::halt_by_rule(Turn& turn, const std::string& reason) {
+    TRY_ASSIGN(BotRecord record, load(turn));
+    if (record.state == BotState::running) {
+        // Nobody looks after the orders from here on.
+        TRY(halt(turn, std::move(record), true, reason));
+    }
+    return {};
+}
+
+void BotService::restart_by_rule(const TenantId& tenant_id, const std::string& reason) {
+    const auto seen = board_.view(tenant_id);
+    if (!seen || seen->record.state != BotState::running) {
+        return;
+    }
+    call(
+        {internal_principal("bot"), tenant_id, {}},
+        {.call = BotCall::restart},
+        [tenant_id, reason](Result<Answer> answer) {
+            if (!answer) {
+                log_warn(
+                    "bot_restart_failed",
+                    {{"tenant_id", tenant_id.text()},
+                     {"reason", reason},
+                     {"message", answer.error().message}});
+            }
+        });
+}
+
+}  // namespace interlock

@@ -1,0 +1,161 @@
+// A bot's exchange keys and its session with the exchange (seed 004, exchange_connectivity;
+// SEMANTICS S14): provisioning, the daily check, connect and disconnect.
+#include "base/errors.h"
+#include "base/log.h"
+#include "contracts/bot/vault_row.h"
+#include "services/bot/bot_service.h"
+
+namespace interlock {
+
+Result<std::optional<std::string>> BotService::exchange_of(Turn& turn) {
+    TRY_ASSIGN(
+        const VaultRow row,
+        turn.load_or(vault_machine(turn.tenant_id()), decode_vault_row, VaultRow{}));
+    return row.entries.empty() ? std::nullopt : std::optional(row.entries.back().exchange);
+}
+
+// The keys travel beside the turn, never inside it: nothing of them can be stored or logged.
+void BotService::put_keys(Caller caller, ExchangeKeys keys, Reply reply) {
+    const auto held = std::make_shared<ExchangeKeys>(std::move(keys));
+    TypedDecide<bool> allowed = [this, held](Turn& turn) -> Result<Outcome<bool>> {
+        const bool needs_grant =
+            turn.principal().kind == PrincipalKind::agent && held->exchange != kPaperExchange;
+        if (needs_grant && rules_.take_grant) {
+            TRY(rules_.take_grant(turn, held->exchange));
+        } else if (needs_grant) {
+            return fail(
+                errors::forbidden, "An agent may provision keys of the paper exchange only.");
+        }
+        return true;
+    };
+    TypedReply<bool> next = [this, caller, held, reply](Result<bool> may) {
+        if (!may) {
+            reply(std::unexpected(std::move(may).error()));
+            return;
+        }
+        parts_.vault.put(
+            {caller.principal, caller.tenant_id},
+            std::move(*held),
+            [this, tenant_id = caller.tenant_id, reply](Result<KeyReport> report) {
+                if (!report) {
+                    reply(std::unexpected(std::move(report).error()));
+                    return;
+                }
+                begin_key_checks(tenant_id);
+                board_.forget_text(tenant_id, kExchangeText);
+                Json body = encode(*report);
+                body.set("message", "The keys are in the vault.");
+                body.set("keys_loaded", true);
+                reply(Answer{200, to_text(body)});
+            });
+    };
+    parts_.submit(typed_turn<bool>(
+        turn_of(std::move(caller), "update_exchange_keys"), std::move(allowed), std::move(next)));
+}
+
+void BotService::begin_key_checks(const TenantId& tenant_id) {
+    TurnRequest turn = rule_turn(tenant_id, "bot_key_checks");
+    turn.decide = [](Turn& t) -> Result<TurnReply> {
+        set_key_check(t);
+        return Answer{};
+    };
+    parts_.submit(std::move(turn));
+}
+
+void BotService::set_key_check(Turn& turn) {
+    turn.set_timer(
+        {.timer_id = TimerId::trusted("bot_key_check." + turn.tenant_id().text()),
+         .tenant_id = turn.tenant_id(),
+         .kind = std::string(kKeyCheckTimer),
+         .json = "{}",
+         .due_at = turn.now() + kKeyCheckEvery});
+}
+
+Result<void> BotService::on_key_check(Turn& turn, const TimerItem& timer) {
+    TRY_ASSIGN(const std::optional<std::string> exchange, exchange_of(turn));
+    if (!exchange) {
+        return {};  // Wiped; provisioning begins it again.
+    }
+    set_key_check(turn);
+    turn.after_commit([this, tenant_id = timer.tenant_id, name = *exchange] {
+        parts_.vault.check(
+            {internal_principal("bot"), tenant_id},
+            {.exchange = name, .moment = KeyMoment::daily},
+            [this, tenant_id](Result<KeyReport> report) {
+                board_.forget_text(tenant_id, kExchangeText);
+                if (!report && report.error() == errors::key_rejected) {
+                    lose_keys(tenant_id, report.error());
+                }
+            });
+    });
+    return {};
+}
+
+// What a key may do has changed behind our back: nothing trades with it any more (S13).
+void BotService::lose_keys(const TenantId& tenant_id, const Error& error) {
+    parts_.kill.activate_by_rule(tenant_id, "key_check", error.message);
+    TurnRequest turn = rule_turn(tenant_id, "bot_keys_lost");
+    turn.decide = [this, error](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(BotRecord record, load(t));
+        record.trouble = std::string(error.code()) + ": " + error.message;
+        TRY(move_to(
+            t,
+            std::move(record),
+            BotState::uninitialized,
+            {.event = "BOT_FAILED",
+             .reason = error.message,
+             .detail = Json::object({{"code", error.code()}}),
+             .severity = AuditSeverity::critical}));
+        return Answer{};
+    };
+    parts_.submit(std::move(turn));
+}
+
+void BotService::connect(Caller caller, Reply reply) {
+    TurnRequest turn = turn_of(std::move(caller), "connect_exchange");
+    turn.reply = std::move(reply);
+    turn.decide = [this](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(const BotRecord record, load(t));
+        TRY_ASSIGN(const std::optional<std::string> exchange, exchange_of(t));
+        if (!exchange) {
+            return fail(errors::keys_missing, "No exchange keys are loaded for this tenant.");
+        }
+        if (record.is_connected) {
+            return state_answer(record, "The session is open.", Json::object());
+        }
+        BotRecord next = record;
+        next.is_connected = true;
+        // What happened meanwhile is not known: everything is read anew before it trades.
+        next.stall.is_stalled = next.state == BotState::running;
+        TRY_ASSIGN(
+            const std::string ref,
+            note(t, next, {.event = "BOT_CONNECTED", .detail = Json::object()}));
+        save(t, next);
+        return state_answer(next, "The session is open again.", Json::object({{"audit_ref", ref}}));
+    };
+    parts_.submit(std::move(turn));
+}
+
+void BotService::disconnect(Caller caller, Reply reply) {
+    TurnRequest turn = turn_of(std::move(caller), "disconnect_exchange");
+    turn.reply = std::move(reply);
+    turn.decide = [this](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(BotRecord record, load(t));
+        if (!record.is_connected) {
+            return state_answer(record, "The session is closed.", Json::object());
+        }
+        record.is_connected = false;
+        record.stall.is_stalled = record.state == BotState::running;
+        TRY_ASSIGN(
+            const std::string ref,
+            note(t, record, {.event = "BOT_DISCONNECTED", .detail = Json::object()}));
+        save(t, record);
+        return state_answer(
+            record,
+            "The session is closed; a running bot places nothing until it is opened.",
+            Json::object({{"audit_ref", ref}}));
+    };
+    parts_.submit(std::move(turn));
+}
+
+}  // namespace interlock

@@ -1,0 +1,174 @@
+// The pulse (SEMANTICS S15, zero-cache): every ten seconds the account is fetched afresh, what it
+// brings is reconciled, and the bot's strategies look at it, all in one turn. When they want
+// something they act in turns of their own, which come next and are void when they come late.
+//
+// A venue that does not answer stalls the bot: nothing is placed until two pulses in a row were
+// answered and everything has been read anew.
+#include <utility>
+
+#include "base/errors.h"
+#include "base/log.h"
+#include "services/bot/bot_service.h"
+
+namespace interlock {
+
+std::vector<TurnRequest> BotService::pulse(Timestamp now) {
+    std::vector<TurnRequest> turns;
+    for (BotBoard::Due& due : board_.take_due(now, kPulsesPerRoundMax)) {
+        const auto verdict = weight_.take_pulse(due.tenant_id, due.symbols, now);
+        if (!verdict.allowed) {
+            board_.put_back(due, now + verdict.wait);
+            continue;
+        }
+        Result<Fetched> fetched = fetch_account(bot_account_of(due.tenant_id));
+        turns.push_back(pulse_turn(std::move(due), std::move(fetched)));
+    }
+    return turns;
+}
+
+void BotService::charge(const OutboxItem& effect) {
+    if (effect.kind == kOrderEffect) {
+        weight_.charge_order(effect.tenant_id, parts_.clock.now());
+    } else if (effect.kind == kCancelKind || effect.kind == kCancelAllKind) {
+        weight_.charge_cancel(parts_.clock.now());
+    }
+}
+
+TurnRequest BotService::pulse_turn(BotBoard::Due due, Result<Fetched> fetched) {
+    const auto shared = std::make_shared<const Result<Fetched>>(std::move(fetched));
+    TypedDecide<BotBoard::Done> decide =
+        [this, due, shared](Turn& turn) -> Result<Outcome<BotBoard::Done>> {
+        TRY_ASSIGN(BotBoard::Done done, run_pulse(turn, due, *shared));
+        return done;
+    };
+    TypedReply<BotBoard::Done> finish = [this, due, shared](Result<BotBoard::Done> done) {
+        const Timestamp now = parts_.clock.now();
+        if (!done) {
+            log_error(
+                "bot_pulse_failed",
+                {{"tenant_id", due.tenant_id.text()}, {"message", done.error().message}});
+            board_.finish(due, now, {.next_at = now + kPulseAgain, .needs_hydration = true});
+            return;
+        }
+        if (*shared && done->pulsed) {
+            board_.show_report(due.tenant_id, (*shared)->report, (*shared)->ended_at);
+        }
+        board_.finish(due, now, *done);
+    };
+    return typed_turn<BotBoard::Done>(
+        rule_turn(due.tenant_id, "bot_pulse"), std::move(decide), std::move(finish));
+}
+
+Result<BotBoard::Done> BotService::run_pulse(
+    Turn& turn, const BotBoard::Due& due, const Result<Fetched>& fetched) {
+    TRY_ASSIGN(BotRecord record, load(turn));
+    // The next one is a period after this one was due, not after it was done.
+    const Timestamp next = std::max(due.due_at + kPulseEvery, turn.now());
+    if (record.state != BotState::running || !record.is_connected) {
+        return BotBoard::Done{.next_at = next};
+    }
+    Stall stall = record.stall;
+    stall.is_stalled = stall.is_stalled || due.needs_hydration;
+    const StallStep step =
+        step_stall(stall, fetched ? PulseOutcome::good : PulseOutcome::timed_out, turn.now());
+    if (!fetched || stall.is_stalled) {
+        return run_stalled(turn, std::move(record), step, fetched ? "" : fetched.error().message);
+    }
+    TRY_ASSIGN(
+        const bool is_fresh, parts_.loop.take_report(turn, fetched->asked_at, fetched->report));
+    if (!is_fresh) {
+        return BotBoard::Done{.next_at = turn.now() + kPulseAgain};
+    }
+    TRY(look(turn, record, *fetched));
+    return BotBoard::Done{.next_at = next, .pulsed = true};
+}
+
+Result<BotBoard::Done> BotService::run_stalled(
+    Turn& turn, BotRecord record, const StallStep& step, const std::string& why) {
+    if (step.hydrate) {
+        turn.after_commit([this, tenant_id = turn.tenant_id()] { resume(tenant_id); });
+        // Should that fail, the exchange is asked again like after any other failure.
+        return BotBoard::Done{.next_at = turn.now() + kPulseEvery, .needs_hydration = true};
+    }
+    const Stall before = std::exchange(record.stall, step.stall);
+    if (!before.is_stalled) {
+        TRY(note(
+            turn,
+            record,
+            {.event = "BOT_STALLED",
+             .reason = why.empty() ? "the server was started" : why,
+             .severity = why.empty() ? AuditSeverity::info : AuditSeverity::critical}));
+    }
+    const Timestamp next = step.stall.next_try_at.value_or(turn.now() + kPulseAgain);
+    save(turn, std::move(record));
+    return BotBoard::Done{.next_at = next, .needs_hydration = true};
+}
+
+void BotService::resume(const TenantId& tenant_id) {
+    const auto seen = board_.view(tenant_id);
+    if (!seen || seen->record.state != BotState::running) {
+        return;
+    }
+    auto job = std::make_shared<Hydration>();
+    job->caller = {internal_principal("bot"), tenant_id, {}};
+    job->work = BotWork::rebuild_and_launch;
+    job->is_resumption = true;
+    job->from = BotState::running;
+    job->config_version = seen->record.config_version;
+    job->config = seen->record.config;
+    job->exchange = seen->record.exchange;
+    job->account = bot_account_of(tenant_id);
+    job->reply = [tenant_id](const Result<Answer>& answer) {
+        if (!answer) {
+            log_warn(
+                "bot_not_resumed",
+                {{"tenant_id", tenant_id.text()}, {"message", answer.error().message}});
+        }
+    };
+    hydrate(job);
+}
+
+Result<void> BotService::look(Turn& turn, const BotRecord& record, const Fetched& fetched) {
+    StrategyRuntime::Batch batch{bot_account_of(turn.tenant_id()), {}};
+    for (const Symbol& symbol : record.markets) {
+        batch.ids.push_back(bot_strategy_id(symbol));
+    }
+    TRY_ASSIGN(StrategyTicker::Round round, parts_.ticker.look_at(turn, batch));
+    Json books = Json::object();
+    const MarketSet market = parts_.feed.facts(record.markets);
+    for (const Symbol& symbol : record.markets) {
+        if (const MarketFacts* facts = market.find(symbol)) {
+            books.set(std::string(symbol.text()), to_text(facts->received_at));
+        }
+    }
+    const auto ids_json = [](const std::vector<StrategyId>& ids) {
+        Json list = Json::array();
+        for (const StrategyId& id : ids) {
+            list.push(id.text());
+        }
+        return list;
+    };
+    AuditDraft draft = turn.draft("BOT_PULSE");
+    draft.step = AuditStep::plan;
+    draft.status = round.acting.empty() ? AuditStatus::skipped : AuditStatus::passed;
+    draft.reason = round.acting.empty() ? "nothing to change" : "orders to change";
+    draft.detail = Json::object({
+        {"fetched",
+         Json::object({
+             {"account_began_at", to_text(fetched.began_at)},
+             {"account_ended_at", to_text(fetched.ended_at)},
+             {"books", std::move(books)},
+         })},
+        {"quiet", ids_json(round.quiet)},
+        {"acting", ids_json(round.acting)},
+    });
+    TRY(turn.audit(std::move(draft)));
+    parts_.ticker.act_after(
+        turn,
+        {.account = batch.account,
+         .ids = std::move(round.acting),
+         .not_after = fetched.began_at + kFactsLife});
+    return {};
+}
+
+}  // namespace interlock

@@ -1,0 +1,200 @@
+// What everybody may ask of a bot (seed 004, status_and_diagnostics, configuration_read). Answers
+// come from the board or the ledger's read side; only positions that have moved cost a turn.
+#include <algorithm>
+
+#include "base/errors.h"
+#include "services/bot/bot_service.h"
+
+namespace interlock {
+namespace {
+
+Json time_or_null(const std::optional<Timestamp>& at) {
+    return at ? Json(to_text(*at)) : Json();
+}
+
+Json hydration_json(const std::optional<HydrationStep>& step) {
+    if (!step) {
+        return Json();
+    }
+    const std::size_t at = static_cast<std::size_t>(*step);
+    return Json::object({
+        {"step", kHydrationWords[at]},
+        {"done", static_cast<std::int64_t>(at)},
+        {"total", static_cast<std::int64_t>(kHydrationWords.size())},
+    });
+}
+
+std::string line_of(const LedgerEntry& entry) {
+    const auto json = parse_json(entry.canonical_json);
+    const auto word = [&](std::string_view key) -> std::string {
+        const Json* value = json ? json->find(key) : nullptr;
+        return value != nullptr && value->is_string() ? value->as_string() : "";
+    };
+    std::string line = word("timestamp") + " " + word("event") + " " + word("status");
+    if (const std::string tick = word("tick_id"); !tick.empty() && tick != "-") {
+        line += " " + tick;
+    }
+    if (const std::string reason = word("reason"); !reason.empty()) {
+        line += ": " + reason;
+    }
+    return line + "\n";
+}
+
+Json pnl_json(const PnlJobs::Answered& answered) {
+    return Json::object({{"message", answered.message}, {"running", answered.running}});
+}
+
+Json position_json(const SymbolBook& book) {
+    Json orders = Json::array();
+    for (const OrderRecord& order : book.open) {
+        orders.push(Json::object({
+            {"order_client_id", order.id().text()},
+            {"side", to_word(order.request.side)},
+            {"price",
+             order.request.limit_price ? Json(to_text(*order.request.limit_price)) : Json()},
+            {"remaining_qty", to_text(reserved_qty(order))},
+        }));
+    }
+    return Json::object({
+        {"symbol", book.symbol.text()},
+        {"quantity", to_text(book.position)},
+        {"cost", to_text(book.cost)},
+        {"average_price", to_text(avg_price(book))},
+        {"realized", to_text(book.realized)},
+        {"open_orders", std::move(orders)},
+    });
+}
+
+}  // namespace
+
+Json BotService::status(const TenantId& tenant_id) const {
+    const auto seen = board_.view(tenant_id);
+    const BotView none;
+    const BotView& view = seen ? *seen : none;
+    const BotRecord& record = view.record;
+    return Json::object({
+        {"bot_state", to_word(record.state)},
+        {"bot_attached", record.state != BotState::uninitialized},
+        {"stalled", record.stall.is_stalled},
+        {"connected", record.is_connected},
+        {"hydration", hydration_json(view.hydration)},
+        {"last_pulse_at", time_or_null(view.last_pulse_at)},
+        {"pulses", view.pulses},
+        {"pulses_late", view.pulses_late},
+        {"config_version", record.config_version},
+        {"trouble", record.trouble.empty() ? Json() : Json(record.trouble)},
+    });
+}
+
+Json BotService::config(const TenantId& tenant_id) const {
+    const auto seen = board_.view(tenant_id);
+    Json json = describe(seen ? seen->record.config : parts_.defaults);
+    json.set("config_version", seen ? seen->record.config_version : 1);
+    return json;
+}
+
+Json BotService::balances(const TenantId& tenant_id) const {
+    const auto seen = board_.view(tenant_id);
+    Json balances = Json::object();
+    if (seen && seen->report) {
+        for (const VenueBalance& one : seen->report->balances) {
+            balances.set(
+                std::string(one.asset.text()),
+                Json::object({{"free", to_text(one.free)}, {"locked", to_text(one.locked)}}));
+        }
+    }
+    return Json::object({
+        {"balances", std::move(balances)},
+        {"fetched_at", time_or_null(seen ? seen->fetched_at : std::nullopt)},
+    });
+}
+
+Result<Json> BotService::logs(const TenantId& tenant_id, std::int64_t lines) const {
+    TRY_ASSIGN(const LedgerHead head, parts_.store.read_head(tenant_id));
+    const std::int64_t count = std::clamp<std::int64_t>(lines, 1, kLogLinesMax);
+    TRY_ASSIGN(
+        const auto entries,
+        parts_.store.read_ledger(tenant_id, std::max<std::int64_t>(0, head.seq - count), count));
+    std::string text;
+    for (const LedgerEntry& entry : entries) {
+        text += line_of(entry);
+    }
+    return Json::object({{"logs", std::move(text)}});
+}
+
+void BotService::positions(Caller caller, Reply reply) {
+    const TenantId tenant_id = caller.tenant_id;
+    const auto watched = parts_.loop.watched(bot_account_of(tenant_id));
+    const std::int64_t version = watched ? watched->version : 0;
+    if (auto kept = board_.text(tenant_id, kPositionsText, version)) {
+        reply(Answer{200, *std::move(kept)});
+        return;
+    }
+    TurnRequest turn = turn_of(std::move(caller), "positions");
+    turn.reply = std::move(reply);
+    turn.decide = [this](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(const AccountView view, load_account(t, bot_account_of(t.tenant_id())));
+        Json list = Json::array();
+        const std::size_t count = view.account ? view.books->books.size() : 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            list.push(position_json(view.books->books[i]));
+        }
+        std::string text = to_text(Json::object({{"positions", std::move(list)}}));
+        t.after_commit([this,
+                        text,
+                        tenant = t.tenant_id(),
+                        version = view.account ? view.account->version : 0] {
+            board_.keep_text(tenant, kPositionsText, version, text);
+        });
+        return Answer{200, std::move(text)};
+    };
+    parts_.submit(std::move(turn));
+}
+
+void BotService::exchange_status(Caller caller, Reply reply) {
+    if (auto kept = board_.text(caller.tenant_id, kExchangeText, 0)) {
+        reply(Answer{200, *std::move(kept)});
+        return;
+    }
+    parts_.vault.has(
+        {caller.principal, caller.tenant_id},
+        [this, tenant_id = caller.tenant_id, reply](Result<VaultPresence> presence) {
+            if (!presence) {
+                reply(std::unexpected(std::move(presence).error()));
+                return;
+            }
+            const auto seen = board_.view(tenant_id);
+            Json body = encode(*presence);
+            body.set("keys_loaded", presence->keys_loaded());
+            body.set("exchange", presence->keys_loaded() ? Json(presence->exchange()) : Json());
+            body.set("connected", seen && seen->record.is_connected);
+            std::string text = to_text(body);
+            board_.keep_text(tenant_id, kExchangeText, 0, text);
+            reply(Answer{200, std::move(text)});
+        });
+}
+
+void BotService::run_pnl(Caller caller, std::int64_t lookback_days, Reply reply) {
+    TurnRequest turn = turn_of(std::move(caller), "run_pnl");
+    turn.reply = std::move(reply);
+    turn.decide = [this, lookback_days](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(
+            const PnlJobs::Answered answered,
+            parts_.pnl.start(
+                t, {.account = bot_account_of(t.tenant_id()), .lookback_days = lookback_days}));
+        return Answer{200, to_text(pnl_json(answered))};
+    };
+    parts_.submit(std::move(turn));
+}
+
+void BotService::stop_pnl(Caller caller, Reply reply) {
+    TurnRequest turn = turn_of(std::move(caller), "stop_pnl");
+    turn.reply = std::move(reply);
+    turn.decide = [this](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(const PnlJobs::Answered answered, parts_.pnl.stop(t));
+        return Answer{200, to_text(pnl_json(answered))};
+    };
+    parts_.submit(std::move(turn));
+}
+
+}  // namespace interlock

@@ -1,0 +1,275 @@
+// The maker bot of a tenant (seed 004; SEMANTICS S14, S15): its life, its pulses, its configuration
+// and its keys. A bot of n symbols is n instances of the strategy inventory_rails, which plan like
+// any other strategy and whose plans go through the agent loop and nowhere else (I3).
+//
+//     a call ──► is it allowed now? ──► hydrate: ask the venue for everything ──► one commit
+//     every 10 s ──► ask the venue ──► one turn: reconcile, look, act
+//
+// What a hydration read is judged and taken over in one commit: a crash before it leaves the state
+// as it was. A bot that was running runs again after a restart, once it has been hydrated anew.
+//
+// All functions may be called from any thread; replies come once, from the engine or the caller.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "contracts/bot/exchange_keys.h"
+#include "core/bot/bot_record.h"
+#include "services/approval_service.h"
+#include "services/bot/bot_board.h"
+#include "services/bot/venue_weight.h"
+#include "services/control/control_service.h"
+#include "services/loop/loop_service.h"
+#include "services/pnl/pnl_job.h"
+#include "services/principal_turn.h"
+#include "services/strategy/strategy_ticker.h"
+#include "services/vault/vault_service.h"
+
+namespace interlock {
+
+namespace errors {
+inline constexpr ErrorKind bot_busy{
+    "bot_busy", 409, true, "A lifecycle call is under way; read /status, then call again."};
+inline constexpr ErrorKind hydration_failed{
+    "hydration_failed",
+    503,
+    true,
+    "The exchange did not give all that is needed; call /initialize_bot again."};
+inline constexpr ErrorKind config_moved{
+    "config_moved",
+    409,
+    false,
+    "The configuration changed since this was proposed; reject it and propose anew."};
+inline constexpr ErrorKind nothing_to_change{
+    "nothing_to_change", 422, false, "Read /config; what was asked for is in effect already."};
+inline constexpr ErrorKind market_taken{
+    "market_taken",
+    409,
+    false,
+    "Another strategy is active on this market; stop it or take the symbol out of the bot."};
+inline constexpr ErrorKind wrong_trade_mode{
+    "wrong_trade_mode", 409, false, "Bring the tenant into paper mode first."};
+}  // namespace errors
+
+// The one account a tenant's bot trades on.
+VenueAccount bot_account_of(const TenantId& tenant_id);
+
+// What accounts, plans and grants have to say; each may be empty: then nothing is refused.
+struct BotRules {
+    // The account may run a bot now.
+    std::function<Result<void>(Turn&)> may_run;
+    // This configuration is within the plan, and its assets within the caller's list.
+    std::function<Result<void>(Turn&, const BotConfig&)> may_have;
+    // An agent may put keys of this exchange; uses the owner's grant up.
+    std::function<Result<void>(Turn&, const std::string& exchange)> take_grant;
+};
+
+class BotService {
+public:
+    static constexpr std::size_t kPulsesPerRoundMax = 256;
+    // What the paper venue bears: 3,000 bots of three symbols.
+    static constexpr std::int64_t kVenueWeightDefault = 1'200'000;
+    // Facts of a pulse that are older than this are not acted on.
+    static constexpr Duration kFactsLife = Duration::of_seconds(5);
+    static constexpr std::size_t kFetchAgainMax = 3;
+    static constexpr Duration kKeyCheckEvery = Duration::of_days(1);
+    static constexpr std::int64_t kLogLinesMax = 2000;
+
+    // Blocking; never on the engine thread.
+    using Fetch = std::function<Result<VenueReport>(const VenueAccount&, std::int64_t cursor)>;
+    // Puts a job where it may block; false: no room.
+    using RunJob = std::function<bool(std::function<void()>)>;
+    struct Parts {
+        TurnRunner& runner;
+        SubmitTurn submit;
+        LoopService& loop;
+        StrategyRuntime& runtime;
+        StrategyTicker& ticker;
+        ControlService& control;
+        KillSwitchService& kill;
+        KillLatch& latch;
+        ApprovalService& approvals;
+        VaultService& vault;
+        LedgerStore& store;
+        const MarketFeed& feed;
+        Clock& clock;
+        Fetch fetch;
+        RunJob run;
+        PnlJobs& pnl;
+        BotConfig defaults;  // Of a tenant whose owner has not chosen yet.
+        std::int64_t weight_per_minute = kVenueWeightDefault;
+    };
+    explicit BotService(Parts parts);
+
+    void set_rules(BotRules rules) { rules_ = std::move(rules); }
+    // Before the engine starts: what is stored becomes visible; what ran is due.
+    Result<void> open();
+
+    using Caller = LoopService::Caller;
+    using Reply = LoopService::Reply;
+
+    // lifecycle
+    struct Call {
+        BotCall call = BotCall::initialize;
+        std::optional<bool> cancel_orders = std::nullopt;  // Of a stop; nothing: the policy.
+    };
+    void call(Caller caller, Call call, Reply reply);
+
+    // configuration_proposals. An agent's is a proposal (202), a person's applies at once.
+    struct Change {
+        std::string operation;  // "update_pnl"
+        BotUpdate update;
+    };
+    void change(Caller caller, Change change, Reply reply);
+    void reload(Caller caller, Reply reply);
+    // The owner's policy for what a stop leaves behind.
+    void set_stop_policy(Caller caller, bool cancel_on_stop, Reply reply);
+
+    // exchange_connectivity
+    void put_keys(Caller caller, ExchangeKeys keys, Reply reply);
+    void connect(Caller caller, Reply reply);
+    void disconnect(Caller caller, Reply reply);
+
+    // pnl_analytics
+    void run_pnl(Caller caller, std::int64_t lookback_days, Reply reply);
+    void stop_pnl(Caller caller, Reply reply);
+    const PnlJobs& pnl() const { return parts_.pnl; }
+
+    // Reads from the board; any thread, at once.
+    Json status(const TenantId& tenant_id) const;
+    Json config(const TenantId& tenant_id) const;
+    Json balances(const TenantId& tenant_id) const;
+    Result<Json> logs(const TenantId& tenant_id, std::int64_t lines) const;
+    // From the board while the books have not moved, else by a turn.
+    void positions(Caller caller, Reply reply);
+    void exchange_status(Caller caller, Reply reply);
+
+    // Inside a turn: the owner's default configuration of a tenant that has none yet.
+    Result<void> adopt(Turn& turn, const TenantId& tenant_id, const BotConfig& config);
+    // Inside a turn of the tenant: ends the pulses because it may not run a bot any more.
+    Result<void> halt_by_rule(Turn& turn, const std::string& reason);
+    // After its key was replaced: as a person would restart it.
+    void restart_by_rule(const TenantId& tenant_id, const std::string& reason);
+
+    // The pulses that are due: asks the venue on this thread and gives the turns that judge what it
+    // said. The watch calls it, and the simulator.
+    std::vector<TurnRequest> pulse(Timestamp now);
+    // Any thread: an order or a cancel is about to leave for the venue.
+    void charge(const OutboxItem& effect);
+    BotBoard& board() { return board_; }
+    const BotBoard& board() const { return board_; }
+
+private:
+    static constexpr std::string_view kMakerType = "inventory_rails";
+    static constexpr std::string_view kKeyCheckTimer = "bot_key_check";
+
+    // One hydration from its call to its commit.
+    struct Hydration {
+        Caller caller;
+        Reply reply;
+        BotWork work = BotWork::build;
+        bool is_resumption = false;  // Ends a stall; the state stays running.
+        BotState from = BotState::uninitialized;
+        std::int64_t config_version = 0;
+        BotConfig config;
+        std::string exchange;
+        VenueAccount account;
+        std::size_t fetches = 0;
+        Json candles = Json::object();  // How many of each symbol.
+    };
+    using HydrationPtr = std::shared_ptr<Hydration>;
+    // What the venue said, and when.
+    struct Fetched {
+        LoopService::Watched asked_at;
+        VenueReport report;
+        Timestamp began_at;
+        Timestamp ended_at;
+    };
+    // What comes before the venue is asked: an answer, or work.
+    struct Prepared {
+        std::optional<Answer> answer;
+        HydrationPtr hydration;
+    };
+
+    TurnRequest turn_of(Caller caller, std::string function) const;
+    TurnRequest rule_turn(const TenantId& tenant_id, std::string function) const;
+    Result<BotRecord> load(Turn& turn) const;
+    void save(Turn& turn, BotRecord record);
+    struct Note {
+        std::string event;
+        std::string reason = {};
+        Json detail = Json::object();
+        AuditSeverity severity = AuditSeverity::info;
+    };
+    Result<std::string> note(Turn& turn, const BotRecord& record, Note note);
+    // One change of state: saved, on the record.
+    Result<std::string> move_to(Turn& turn, BotRecord record, BotState state, Note note);
+    static Answer state_answer(const BotRecord& record, std::string message, Json more);
+
+    // bot_calls.cc
+    Result<Outcome<Prepared>> prepare(Turn& turn, const Caller& caller, const Call& call);
+    Result<Answer> halt(
+        Turn& turn, BotRecord record, bool cancel_orders, const std::string& reason);
+    Result<HydrationPtr> begin(Turn& turn, const BotRecord& record, const std::string& exchange);
+
+    // bot_hydration.cc
+    void hydrate(const HydrationPtr& job);
+    void fetch_all(const HydrationPtr& job);
+    Result<Fetched> fetch_account(const VenueAccount& account);
+    Result<void> check_markets(const Hydration& job);
+    void take_over(const HydrationPtr& job, Fetched fetched);
+    struct Taken {
+        bool is_fresh = false;  // False: the account moved meanwhile; fetch again.
+        Answer answer = {};
+    };
+    Result<Taken> run_take_over(Turn& turn, const Hydration& job, const Fetched& fetched);
+    Json candles_of(const BotConfig& config) const;
+    void give_up(const HydrationPtr& job, Error error);
+    void end(const HydrationPtr& job, Result<Answer> answer);
+
+    // bot_markets.cc
+    // Makes the instances of the bot what `record` says; `record.markets` follows.
+    Result<void> hold_markets(Turn& turn, BotRecord& record);
+    Result<void> hold_market(Turn& turn, const BotRecord& record, const Symbol& symbol);
+    Result<void> leave_market(Turn& turn, const Symbol& symbol);
+    Result<StrategyInstance> instance_of(Turn& turn, const Symbol& symbol);
+    Result<Json> open_orders_of(Turn& turn) const;
+
+    // bot_pulse.cc
+    TurnRequest pulse_turn(BotBoard::Due due, Result<Fetched> fetched);
+    Result<BotBoard::Done> run_pulse(
+        Turn& turn, const BotBoard::Due& due, const Result<Fetched>& fetched);
+    Result<BotBoard::Done> run_stalled(
+        Turn& turn, BotRecord record, const StallStep& step, const std::string& why);
+    Result<void> look(Turn& turn, const BotRecord& record, const Fetched& fetched);
+    void resume(const TenantId& tenant_id);
+
+    // bot_changes.cc
+    Result<TurnReply> run_change(Turn& turn, const Change& change);
+    Result<TurnReply> propose(
+        Turn& turn, const BotRecord& record, const BotConfig& next, const std::string& operation);
+    Result<void> carry_out(Turn& turn, const Approval& approval);
+    // Puts `next` into effect; a running or stopped bot's instances follow at once.
+    Result<std::string> put_config(Turn& turn, BotRecord record, BotConfig next, Note note);
+    Result<void> check_config(Turn& turn, const BotConfig& config);
+
+    // bot_keys.cc
+    void begin_key_checks(const TenantId& tenant_id);
+    static void set_key_check(Turn& turn);
+    Result<void> on_key_check(Turn& turn, const TimerItem& timer);
+    void lose_keys(const TenantId& tenant_id, const Error& error);
+    static Result<std::optional<std::string>> exchange_of(Turn& turn);
+
+    Parts parts_;
+    BotRules rules_;
+    BotBoard board_;
+    VenueWeight weight_;
+    std::set<TenantId> busy_;  // Hydrations under way; engine thread only.
+};
+
+}  // namespace interlock

@@ -1,0 +1,287 @@
+#include "services/bot/bot_service.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/bot_world.h"
+
+namespace interlock {
+namespace {
+
+class Bot : public ::testing::Test {
+protected:
+    BotWorld world;
+};
+
+std::string code(const Json& json) {
+    return BotWorld::word_of(json, "refused");
+}
+
+TEST_F(Bot, TakesTheSevenStepsOfTheDocument) {
+    EXPECT_EQ(*world.put_keys().find("keys_loaded"), Json(true));
+    const Json exchange = world.body(
+        [&](BotService::Reply reply) { world.bots->exchange_status(world.agent(), reply); });
+    EXPECT_EQ(*exchange.find("keys_loaded"), Json(true));
+    EXPECT_EQ(BotWorld::word_of(world.call(BotCall::initialize), "bot_state"), "ready");
+    EXPECT_EQ(world.state(), "ready");
+    EXPECT_EQ(BotWorld::word_of(world.call(BotCall::start), "bot_state"), "running");
+    EXPECT_EQ(world.state(), "running");
+    EXPECT_EQ(*world.bots->status(world.tenant).find("bot_attached"), Json(true));
+}
+
+TEST_F(Bot, NamesTheMissingStepOfACallOutOfSequence) {
+    EXPECT_EQ(code(world.call(BotCall::initialize)), "keys_missing");
+    EXPECT_EQ(code(world.call(BotCall::start)), "wrong_bot_state");
+    EXPECT_EQ(code(world.call(BotCall::stop)), "wrong_bot_state");
+    EXPECT_EQ(code(world.call(BotCall::restart)), "keys_missing");
+    EXPECT_EQ(world.state(), "uninitialized");
+}
+
+TEST_F(Bot, AnswersASecondInitialisationWithTheCurrentState) {
+    world.put_keys();
+    world.call(BotCall::initialize);
+    const auto before = world.count("BOT_INITIALIZED");
+    EXPECT_EQ(BotWorld::word_of(world.call(BotCall::initialize), "bot_state"), "ready");
+    EXPECT_EQ(world.count("BOT_INITIALIZED"), before);
+}
+
+TEST_F(Bot, PlacesPostOnlyOrdersOnEverySymbol) {
+    world.run_bot();
+    world.pass(Duration::of_seconds(30));
+    const auto orders = world.open_orders();
+    std::set<Symbol> symbols;
+    for (const VenueOrder& order : orders) {
+        EXPECT_TRUE(order.post_only);
+        EXPECT_EQ(order.order_type, OrderType::limit);
+        symbols.insert(order.symbol);
+    }
+    EXPECT_EQ(symbols.size(), 3U);
+}
+
+TEST_F(Bot, RecordsWhenEveryPulseFetchedItsFacts) {
+    world.run_bot();
+    world.pass(Duration::of_seconds(31));
+    std::size_t pulses = 0;
+    const auto records = *world.plane->ledger.read(world.tenant, 0, 10'000);
+    for (const AuditRecord& record : records) {
+        if (record.draft.event != "BOT_PULSE") {
+            continue;
+        }
+        ++pulses;
+        const Json* fetched = record.draft.detail.find("fetched");
+        ASSERT_NE(fetched, nullptr);
+        const auto at = parse_timestamp(fetched->find("account_ended_at")->as_string());
+        ASSERT_TRUE(at);
+        EXPECT_LE(record.draft.timestamp - *at, BotService::kFactsLife);
+        EXPECT_EQ(fetched->find("books")->members().size(), 3U);
+    }
+    EXPECT_GE(pulses, 3U);
+    EXPECT_LE(pulses, 5U);
+}
+
+TEST_F(Bot, LeavesItsOrdersWhenItIsStoppedAndListsThem) {
+    world.run_bot();
+    world.pass(Duration::of_seconds(30));
+    const std::size_t before = world.open_orders().size();
+    ASSERT_GT(before, 0U);
+    const Json answer = world.call(BotCall::stop);
+    EXPECT_EQ(BotWorld::word_of(answer, "bot_state"), "stopped");
+    EXPECT_EQ(answer.find("open_orders")->items().size(), before);
+    const std::int64_t pulses = world.count("BOT_PULSE");
+    world.pass(Duration::of_seconds(30));
+    EXPECT_EQ(world.count("BOT_PULSE"), pulses);
+}
+
+TEST_F(Bot, CancelsItsOrdersWhenAStopIsToldTo) {
+    world.run_bot();
+    world.pass(Duration::of_seconds(30));
+    ASSERT_FALSE(world.open_orders().empty());
+    world.call(BotCall::stop, true);
+    EXPECT_TRUE(world.open_orders().empty());
+}
+
+TEST_F(Bot, GoesOnAfterARestartOfTheServerOnceItWasHydrated) {
+    world.run_bot();
+    world.pass(Duration::of_seconds(15));
+    world.restart();
+    EXPECT_EQ(world.state(), "running");
+    const std::int64_t pulses = world.count("BOT_PULSE");
+    world.pass(Duration::of_seconds(40));
+    EXPECT_EQ(world.count("BOT_RESUMED"), 1);
+    EXPECT_GT(world.count("BOT_PULSE"), pulses);
+}
+
+TEST_F(Bot, StallsWhileTheVenueIsAwayAndKeepsItsState) {
+    world.run_bot();
+    world.pass(Duration::of_seconds(15));
+    world.venue_answers = false;
+    world.pass(Duration::of_seconds(60));
+    EXPECT_EQ(world.state(), "running");
+    EXPECT_EQ(*world.bots->status(world.tenant).find("stalled"), Json(true));
+    EXPECT_EQ(world.count("BOT_STALLED"), 1);
+    const std::int64_t orders = world.orders_sent();
+    const std::int64_t pulses = world.count("BOT_PULSE");
+    world.venue_answers = true;
+    world.pass(Duration::of_seconds(90));
+    EXPECT_EQ(*world.bots->status(world.tenant).find("stalled"), Json(false));
+    EXPECT_GE(world.orders_sent(), orders);
+    EXPECT_GT(world.count("BOT_PULSE"), pulses);
+    EXPECT_EQ(world.count("BOT_RESUMED"), 1);
+}
+
+TEST_F(Bot, FallsBackWhenItsKeysLoseTheirInnocence) {
+    world.run_bot();
+    ASSERT_TRUE(world.keys.set(SecretString("good"), [] {
+        KeyPermissions bad = good_spot_permissions();
+        bad.can_withdraw = true;
+        return bad;
+    }()));
+    world.clock.advance(Duration::of_days(1));
+    world.plane->runner.fire_timers(100);
+    world.run_effects();
+    EXPECT_EQ(world.state(), "uninitialized");
+    EXPECT_TRUE(world.plane->latch.is_raised(world.tenant));
+    EXPECT_EQ(code(world.call(BotCall::initialize)), "keys_missing");
+}
+
+TEST_F(Bot, RefusesKeysThatCanWithdraw) {
+    EXPECT_EQ(code(world.put_keys("paper_key_can_withdraw")), "key_rejected");
+    EXPECT_EQ(code(world.call(BotCall::initialize)), "keys_missing");
+}
+
+TEST_F(Bot, StartsNothingWhileTheKillSwitchIsOn) {
+    world.put_keys();
+    world.call(BotCall::initialize);
+    world.plane->latch.raise(world.tenant);
+    EXPECT_EQ(code(world.call(BotCall::start)), "kill_switch_active");
+}
+
+TEST_F(Bot, MakesAnAgentsChangeAProposal) {
+    const Json answer = world.change(world.agent(), "update_pnl", UpdatePnl{Decimal(2)});
+    EXPECT_EQ(BotWorld::word_of(answer, "status"), "pending_approval");
+    EXPECT_EQ(*world.bots->config(world.tenant).find("pnl_perc"), Json::number("1"));
+    EXPECT_EQ(to_text(*answer.find("difference")), R"({"pnl_perc":{"from":1,"to":2}})");
+}
+
+TEST_F(Bot, AppliesAPersonsChangeAtOnce) {
+    const Json answer = world.change(world.human(), "update_pnl", UpdatePnl{Decimal(2)});
+    EXPECT_EQ(BotWorld::word_of(answer, "status"), "applied");
+    EXPECT_EQ(*world.bots->config(world.tenant).find("pnl_perc"), Json::number("2"));
+}
+
+class Proposals : public Bot {
+protected:
+    std::string propose(Decimal pnl) {
+        return BotWorld::word_of(
+            world.change(world.agent(), "update_pnl", UpdatePnl{pnl}), "proposal_id");
+    }
+    Json approve(const std::string& id) {
+        return world.body([&](BotService::Reply reply) {
+            world.plane->approvals.approve(
+                {world.human().principal, world.tenant},
+                ApprovalId::trusted(id),
+                {},
+                std::move(reply));
+        });
+    }
+    std::string pnl() { return to_text(*world.bots->config(world.tenant).find("pnl_perc")); }
+};
+
+TEST_F(Proposals, AreCarriedOutByAHumanAfterARestart) {
+    const std::string id = propose(Decimal(3));
+    world.restart();
+    approve(id);
+    EXPECT_EQ(pnl(), "3");
+}
+
+TEST_F(Proposals, ExpireAndChangeNothing) {
+    const std::string id = propose(Decimal(3));
+    world.clock.advance(Duration::of_hours(25));
+    world.plane->runner.fire_timers(100);
+    EXPECT_EQ(code(approve(id)), "approval_not_pending");
+    EXPECT_EQ(pnl(), "1");
+}
+
+TEST_F(Proposals, AreRefusedOnceTheConfigurationHasMoved) {
+    const std::string id = propose(Decimal(3));
+    world.change(world.human(), "update_pnl", UpdatePnl{Decimal(2)});
+    EXPECT_EQ(code(approve(id)), "config_moved");
+    EXPECT_EQ(pnl(), "2");
+}
+
+TEST_F(Proposals, AreNotUndoneByAReload) {
+    approve(propose(Decimal(3)));
+    world.body([&](BotService::Reply reply) { world.bots->reload(world.agent(), reply); });
+    EXPECT_EQ(pnl(), "3");
+}
+
+TEST_F(Bot, GoesBackToWhatItsOwnerApprovedLast) {
+    world.change(world.human(), "update_pnl", UpdatePnl{Decimal(2)});
+    world.change(world.host(), "update_pnl", UpdatePnl{Decimal(5)});
+    EXPECT_EQ(*world.bots->config(world.tenant).find("pnl_perc"), Json::number("5"));
+    world.body([&](BotService::Reply reply) { world.bots->reload(world.agent(), reply); });
+    EXPECT_EQ(*world.bots->config(world.tenant).find("pnl_perc"), Json::number("2"));
+}
+
+TEST_F(Bot, LeavesAMarketThatIsTakenOutAndCancelsItsOrdersThere) {
+    world.run_bot();
+    world.pass(Duration::of_seconds(30));
+    const Symbol sol = Symbol::parse("SOLUSDT").value();
+    const Symbol xrp = Symbol::parse("XRPUSDT").value();
+    world.change(world.human(), "update_symbol", UpdateSymbol{sol, xrp, Decimal(300)});
+    world.pass(Duration::of_seconds(30));
+    bool has_xrp = false;
+    const auto orders = world.open_orders();
+    for (const VenueOrder& order : orders) {
+        EXPECT_NE(order.symbol, sol);
+        has_xrp = has_xrp || order.symbol == xrp;
+    }
+    EXPECT_TRUE(has_xrp);
+}
+
+TEST_F(Bot, IsStalledWhileDisconnected) {
+    world.run_bot();
+    world.pass(Duration::of_seconds(15));
+    world.body([&](BotService::Reply reply) { world.bots->disconnect(world.agent(), reply); });
+    const std::int64_t pulses = world.count("BOT_PULSE");
+    world.pass(Duration::of_seconds(30));
+    EXPECT_EQ(world.count("BOT_PULSE"), pulses);
+    EXPECT_EQ(world.state(), "running");
+    EXPECT_EQ(*world.bots->status(world.tenant).find("stalled"), Json(true));
+    world.body([&](BotService::Reply reply) { world.bots->connect(world.agent(), reply); });
+    world.pass(Duration::of_seconds(40));
+    EXPECT_GT(world.count("BOT_PULSE"), pulses);
+    EXPECT_EQ(*world.bots->status(world.tenant).find("stalled"), Json(false));
+}
+
+TEST_F(Bot, KeepsItsStrategiesToItself) {
+    world.run_bot();
+    DeleteStrategyRequest request;
+    request.call.idempotency_key = IdempotencyKey::trusted("k");
+    const Json answer = world.body([&](BotService::Reply reply) {
+        world.plane->strategies->remove(
+            world.human(), StrategyId::trusted("bot.btcusdt"), request, std::move(reply));
+    });
+    EXPECT_EQ(BotWorld::word_of(*answer.find("error"), "code"), "kept_by_bot");
+}
+
+TEST_F(Bot, ShowsItsOwnLedgerAsLogLines) {
+    world.run_bot();
+    const Json logs = *world.bots->logs(world.tenant, 3);
+    const std::string text = logs.find("logs")->as_string();
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+    EXPECT_NE(text.find("BOT_STARTED"), std::string::npos);
+}
+
+TEST_F(Bot, TellsItsPositionsAnewAfterATrade) {
+    world.run_bot();
+    const auto read = [&] {
+        return to_text(world.body(
+            [&](BotService::Reply reply) { world.bots->positions(world.agent(), reply); }));
+    };
+    const std::string first = read();
+    world.pass(Duration::of_seconds(30));
+    EXPECT_NE(read(), first);  // Orders rest there now.
+}
+
+}  // namespace
+}  // namespace interlock

@@ -1,0 +1,47 @@
+// The weight of requests to the venue, as bots use it up: core/bot/weight_budget.h behind a lock,
+// because pulses are let through on the venue's thread and orders leave on the outbox's (ADR 0007).
+#pragma once
+
+#include <mutex>
+
+#include "core/bot/weight_budget.h"
+
+namespace interlock {
+
+// What the requests of a pulse weigh, after the numbers of a large exchange: the account once, open
+// orders and book for each symbol.
+inline constexpr std::int64_t kAccountWeight = 20;
+inline constexpr std::int64_t kOpenOrdersWeight = 6;
+inline constexpr std::int64_t kBookWeight = 5;
+inline constexpr std::int64_t kOrderWeight = 1;
+
+class VenueWeight {
+public:
+    explicit VenueWeight(std::int64_t per_minute) : budget_(per_minute) {}
+
+    WeightBudget::Verdict take_pulse(
+        const TenantId& tenant_id, std::size_t symbols, Timestamp now) {
+        const auto count = static_cast<std::int64_t>(symbols);
+        const std::lock_guard lock(mutex_);
+        return budget_.take_pulse(
+            tenant_id, kAccountWeight + count * (kOpenOrdersWeight + kBookWeight), now);
+    }
+    void charge_order(const TenantId& tenant_id, Timestamp now) {
+        const std::lock_guard lock(mutex_);
+        budget_.charge_order(tenant_id, kOrderWeight, now);
+    }
+    void charge_cancel(Timestamp now) {
+        const std::lock_guard lock(mutex_);
+        budget_.charge_cancel(kOrderWeight, now);
+    }
+    void forget(const TenantId& tenant_id) {
+        const std::lock_guard lock(mutex_);
+        budget_.forget(tenant_id);
+    }
+
+private:
+    std::mutex mutex_;
+    WeightBudget budget_;
+};
+
+}  // namespace interlock
