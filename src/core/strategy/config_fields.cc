@@ -10,6 +10,8 @@
 namespace interlock {
 namespace {
 
+constexpr std::string_view kDecimalPattern = R"(^[0-9]+(\.[0-9]{1,18})?$)";
+
 Decimal our_decimal(std::string_view text) {
     const auto value = Decimal::parse(text);
     CHECK(value.has_value());
@@ -37,10 +39,20 @@ public:
         add(key,
             Json::object({
                 {"type", Json::array({"string", "number"})},
-                {"pattern", R"(^[0-9]+(\.[0-9]{1,18})?$)"},
+                {"pattern", kDecimalPattern},
                 {"minimum", Json::number(std::string(range.min))},
                 {"maximum", Json::number(std::string(range.max))},
                 {"default", to_text(value)},
+                {"description", meaning},
+            }));
+    }
+    void price_stop(std::string_view key, PriceStop&, std::string_view meaning) override {
+        add(key,
+            Json::object({
+                {"type", Json::array({"string", "number", "boolean", "null"})},
+                {"pattern", kDecimalPattern},
+                {"exclusiveMinimum", 0},
+                {"default", Json()},
                 {"description", meaning},
             }));
     }
@@ -96,6 +108,23 @@ public:
             in_.add_problem(
                 key, "must be from " + std::string(range.min) + " to " + std::string(range.max));
         }
+    }
+    void price_stop(std::string_view key, PriceStop& value, std::string_view) override {
+        const Json given = in_.optional_or<Json>(key, Json());
+        value = {};
+        if (given.is_bool()) {
+            value.is_off = given.as_bool();
+            return;
+        }
+        if (given.is_null()) {
+            return;
+        }
+        const auto price = read_value(given, static_cast<Decimal*>(nullptr));
+        if (!price || !price->is_positive()) {
+            in_.add_problem(key, "must be a price above zero, true, false or null");
+            return;
+        }
+        value.price = *price;
     }
     void require(bool holds, std::string_view key, std::string_view problem) override {
         if (!holds) {

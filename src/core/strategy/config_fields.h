@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +22,14 @@
 #include "base/result.h"
 
 namespace interlock {
+
+// One side of a market in a configuration: open, off, or bounded by a price. A price, true, and
+// false or null on the wire.
+struct PriceStop {
+    bool is_off = false;
+    std::optional<Decimal> price = std::nullopt;  // > 0.
+    friend bool operator==(const PriceStop&, const PriceStop&) = default;
+};
 
 class ConfigFields {
 public:
@@ -38,6 +47,7 @@ public:
         std::string_view key, std::int64_t& value, WholeRange range, std::string_view meaning) = 0;
     virtual void decimal(
         std::string_view key, Decimal& value, DecimalRange range, std::string_view meaning) = 0;
+    virtual void price_stop(std::string_view key, PriceStop& value, std::string_view meaning) = 0;
     // An enumeration whose values number the words.
     template <class T>
         requires std::is_enum_v<T>

@@ -93,6 +93,14 @@ Json draw_config(const StrategyType& type) {
     maybe("trend_follower", "exit_offset_pct", "0");
     maybe("trend_follower", "trailing_stop_pct", small);
     maybe("trend_follower", "cooldown_ticks", 0);
+    if (type.name == "inventory_rails") {
+        config.set("amount", "0.0" + std::to_string(pick(0, 99)));
+    }
+    maybe("inventory_rails", "num_bids_ask", pick(1, 21));
+    maybe("inventory_rails", "pnl_perc", "0." + std::to_string(pick(3, 10)));
+    maybe("inventory_rails", "volatility", pick(0, 11));
+    maybe("inventory_rails", "stop_buy", one_in(3) ? Json(true) : Json(pick(40'000, 60'000)));
+    maybe("inventory_rails", "stop_sell", one_in(3) ? Json(false) : Json(pick(40'000, 60'000)));
     maybe("exposure_protector", "trail_distance_pct", "0");
     maybe("exposure_protector", "max_order_notional_quote", pick(10, 20'000));
     maybe("exposure_protector", "rebalance_target_ratio", "0." + std::to_string(pick(0, 10)));
@@ -138,6 +146,8 @@ void draw_account(StrategyWorld& world) {
         signals.atr_pct = thousandths(0, 100);
         signals.trend_strength = thousandths(-2000, 2000);
         signals.efficiency = thousandths(0, 1001);
+        signals.bollinger_bandwidth = thousandths(0, 200);
+        signals.bandwidth_quantile = thousandths(0, 50);
     }
     world.signals().list.clear();
     for (const Timeframe timeframe : {Timeframe::m15, Timeframe::h1}) {
@@ -310,6 +320,7 @@ TEST_P(EveryStrategy, IsPlannedAgainFromItsRecordedInput) {
                 .signals = input.signals,
                 .own_orders = input.own_orders,
                 .memory = input.memory,
+                .trades = *input.trades,
                 .posture = input.posture,
                 .part = part,
             });
@@ -422,7 +433,11 @@ TEST(StrategyTypes, AreFoundByName) {
 TEST(StrategyTypes, KeepTheirTicksWithinTheBounds) {
     for (const StrategyType& type : strategy_types()) {
         const Duration every = type.open(Json::object()).value()->tick_every();
-        EXPECT_EQ(every, kTickEveryDefault) << type.name;
+        const Json schema = type.config_schema();
+        const Json* tick = schema.find("properties")->find("tick_seconds");
+        EXPECT_EQ(every, Duration::of_seconds(*tick->find("default")->as_int64())) << type.name;
+        EXPECT_EQ(
+            every, type.name == "inventory_rails" ? Duration::of_seconds(10) : kTickEveryDefault);
         const auto slow = type.open(parse(R"({"tick_seconds": 3600})")).value();
         EXPECT_EQ(slow->tick_every(), kTickEveryMax) << type.name;
         EXPECT_FALSE(type.open(parse(R"({"tick_seconds": 3601})")).has_value()) << type.name;

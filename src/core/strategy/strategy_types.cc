@@ -5,6 +5,7 @@
 #include "core/strategy/exposure_protector/exposure_protector.h"
 #include "core/strategy/grid_trader/grid_trader.h"
 #include "core/strategy/idle/idle.h"
+#include "core/strategy/inventory_rails/inventory_rails.h"
 #include "core/strategy/strategy.h"
 #include "core/strategy/trend_follower/trend_follower.h"
 
@@ -15,6 +16,7 @@ constexpr std::array kTypes{
     kExposureProtectorType,
     kGridTraderType,
     kIdleType,
+    kInventoryRailsType,
     kTrendFollowerType,
 };
 static_assert(std::ranges::is_sorted(kTypes, {}, &StrategyType::name));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/account/symbol_book.h"
 #include "core/gates/sample_world.h"
 #include "core/strategy/strategy.h"
 
@@ -30,12 +31,22 @@ public:
     std::vector<OwnOrder>& own() { return own_; }
     Json& memory() { return memory_; }
     RiskPosture posture = RiskPosture::balanced;
+    Decimal cost_qty{1};  // Of which the strategy learns the cost.
+    Decimal base_fee;     // What a buy is charged in base, as a fraction.
+    SymbolBook& book() { return book_; }
 
     void quote(std::string_view bid, std::string_view ask) {
         market().best_bid = dec(bid);
         market().best_ask = dec(ask);
     }
-    void hold(std::string_view qty) { held().position = dec(qty); }
+    // Held from before, at 50000 each.
+    void hold(std::string_view qty) {
+        held().position = dec(qty);
+        book_.lots.clear();
+        book_.position = book_.cost = Decimal();
+        const Decimal cost = multiply_round_up(dec(qty), Decimal(50'000)).value();
+        static_cast<void>(add_lot(book_, {.qty = dec(qty), .cost = cost, .at = state().now}));
+    }
     void cash(std::string_view free) { state().cash_free = dec(free); }
 
     // An own order that stands, with what it locks taken out of the free funds.
@@ -68,15 +79,21 @@ public:
                 "o" + std::to_string(next_order_++), intent.side, *intent.limit_price, intent.qty);
         }
     }
-    // The order is filled at its price, without fees.
-    void fill(const OrderClientId& id) {
+    // The order is filled at its price, whole or a part of it, without a fee in quote.
+    void fill(const OrderClientId& id, std::optional<Decimal> part = std::nullopt) {
         const OwnOrder order = remove(id);
-        const Decimal notional = multiply_round_down(order.price, order.remaining_qty).value();
+        const Decimal qty = std::min(part.value_or(order.remaining_qty), order.remaining_qty);
+        const Decimal notional = multiply_round_down(order.price, qty).value();
         const bool is_buy = order.side == Side::buy;
-        held().position = is_buy ? add(held().position, order.remaining_qty).value()
-                                 : subtract(held().position, order.remaining_qty).value();
+        const Decimal fee = multiply_round_up(qty, base_fee).value();
+        const Decimal moved = is_buy ? subtract(qty, fee).value() : subtract({}, qty).value();
+        held().position = add(held().position, moved).value();
         state().cash_free = is_buy ? subtract(state().cash_free, notional).value()
                                    : add(state().cash_free, notional).value();
+        note_fill(order, moved, notional);
+        if (qty < order.remaining_qty) {
+            place(id.text(), order.side, order.price, subtract(order.remaining_qty, qty).value());
+        }
     }
     OwnOrder remove(const OrderClientId& id) {
         std::vector<OwnOrder> kept;
@@ -96,6 +113,7 @@ public:
     }
 
     StrategyInput input() const {
+        told_ = gather_own_trades(&book_, strategy_id_, cost_qty);
         return {
             .strategy_id = strategy_id_,
             .symbol = symbol_,
@@ -104,6 +122,7 @@ public:
             .signals = signals_,
             .own_orders = own_,
             .memory = memory_,
+            .trades = &told_,
             .posture = posture,
         };
     }
@@ -116,7 +135,23 @@ public:
     void set_signals(TimeframeSignals one) { signals_.list = {std::move(one)}; }
 
 private:
+    void note_fill(const OwnOrder& order, Decimal moved, Decimal notional) {
+        if (moved.is_positive()) {
+            static_cast<void>(add_lot(book_, {.qty = moved, .cost = notional, .at = state().now}));
+        } else {
+            static_cast<void>(take_lots(book_, subtract({}, moved).value()));
+        }
+        StrategyTally& tally = tally_for(book_.tallies, strategy_id_);
+        note_traded(
+            tally,
+            add(tally.net_qty, moved).value(),
+            {.price = order.price, .side = order.side, .trade_id = ++trades_, .at = state().now});
+    }
+
     SampleWorld world_;
+    SymbolBook book_;
+    mutable OwnTrades told_;
+    std::int64_t trades_ = 0;
     StrategyId strategy_id_ = StrategyId::trusted("s1");
     Symbol symbol_ = sample_symbol();
     MarketSignals signals_;
