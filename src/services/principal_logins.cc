@@ -212,6 +212,7 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
     }
     const auto password = std::make_shared<SecretString>(std::move(request.password));
     const std::string code_hash = sha256_hex(request.code.reveal());
+    const bool grants = request.grant_key_provisioning;
     struct Good {};
     TypedDecide<Good> check = [this, code_hash](Turn& turn) -> Result<Outcome<Good>> {
         const auto human_id = records_.holder_of_code(code_hash);
@@ -222,7 +223,7 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
         TRY(check_one_time_code(human, code_hash, turn.now()));
         return Good{};
     };
-    const auto hash_and_activate = [this, password, code_hash, reply] {
+    const auto hash_and_activate = [this, password, code_hash, grants, reply] {
         auto hash = hash_password(*password, parts_.password_cost);
         if (!hash) {
             reply(std::unexpected(std::move(hash).error()));
@@ -230,8 +231,8 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
         }
         parts_.submit(typed_turn<LoggedIn>(
             turn_of(somebody(), system_tenant(), "activate"),
-            [this, code_hash, password_hash = *std::move(hash)](Turn& turn) {
-                return decide_activation(turn, code_hash, password_hash);
+            [this, proof = ActivationProof{code_hash, *std::move(hash), grants}](Turn& turn) {
+                return decide_activation(turn, proof);
             },
             reply));
     };
@@ -248,14 +249,14 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
 }
 
 Result<Outcome<LoggedIn>> PrincipalService::decide_activation(
-    Turn& turn, const std::string& code_hash, const std::string& password_hash) {
-    const auto human_id = records_.holder_of_code(code_hash);
+    Turn& turn, const ActivationProof& proof) {
+    const auto human_id = records_.holder_of_code(proof.code_hash);
     if (!human_id) {
         return bad_code();
     }
     TRY_ASSIGN(Human human, records_.human(turn, *human_id));
-    TRY(check_one_time_code(human, code_hash, turn.now()));
-    human.password_hash = password_hash;
+    TRY(check_one_time_code(human, proof.code_hash, turn.now()));
+    human.password_hash = proof.password_hash;
     human.one_time_code.reset();
     human.logins = {};
     for (const TenantId& tenant_id : human.memberships) {
@@ -265,6 +266,9 @@ Result<Outcome<LoggedIn>> PrincipalService::decide_activation(
         draft.detail.set("human_id", human.human_id.text());
         draft.detail.set("email", human.email);
         TRY(turn.audit(std::move(draft)));
+    }
+    if (activation_rule_) {
+        TRY(activation_rule_(turn, {human, proof.grant_key_provisioning}));
     }
     TRY_ASSIGN(LoggedIn logged_in, start_session(turn, std::move(human)));
     return logged_in;

@@ -55,6 +55,18 @@ public:
     // Loads who exists. Before the engine starts.
     Result<void> open();
 
+    // Somebody has just accepted an invitation. Runs in the turn that sets the password, which
+    // fails with it. Before the engine starts.
+    struct Activation {
+        const Human& human;
+        bool grant_key_provisioning = false;
+    };
+    using ActivationRule = std::function<Result<void>(Turn&, const Activation&)>;
+    void set_activation_rule(ActivationRule rule) { activation_rule_ = std::move(rule); }
+
+    // For services that make tenants, keys and people inside turns of their own.
+    PrincipalRecords& records() { return records_; }
+
     template <class T>
     using Reply = TypedReply<T>;
     struct Caller {
@@ -142,8 +154,12 @@ private:
     Result<void> count_failure(Turn& turn, const LoginFacts& facts);
     void count_stranger(const std::string& stranger, Timestamp at);
     Result<Outcome<LoggedIn>> decide_login(Turn& turn, const LoginProof& proof);
-    Result<Outcome<LoggedIn>> decide_activation(
-        Turn& turn, const std::string& code_hash, const std::string& password_hash);
+    struct ActivationProof {
+        std::string code_hash;
+        std::string password_hash;
+        bool grant_key_provisioning = false;
+    };
+    Result<Outcome<LoggedIn>> decide_activation(Turn& turn, const ActivationProof& proof);
     Result<LoggedIn> start_session(Turn& turn, Human human);
 
     void check_password(
@@ -153,6 +169,7 @@ private:
 
     Parts parts_;
     PrincipalRecords records_;
+    ActivationRule activation_rule_;
     std::map<std::string, LoginCounter> strangers_;  // Engine thread only.
 };
 

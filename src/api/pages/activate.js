@@ -11,12 +11,16 @@ byId("no-code").hidden = Boolean(code);
 
 form.elements.again.addEventListener("input", () => form.elements.again.setCustomValidity(""));
 onSubmit(form, form.querySelector(".problem"), async () => {
-    const { password, again } = form.elements;
+    const { password, again, grant } = form.elements;
     if (password.value !== again.value) {
         again.setCustomValidity("The two passwords differ.");
         again.reportValidity();
         return;
     }
-    await api("POST", "/account/activate", { code, password: password.value });
+    await api("POST", "/account/activate", {
+        code,
+        password: password.value,
+        grant_key_provisioning: grant.checked,
+    });
     location.replace("/");
 });

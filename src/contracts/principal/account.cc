@@ -85,6 +85,7 @@ Result<ActivateRequest> decode_activate(const Json& json) {
         SecretString(in.required_text("code", {.length_min = 1, .length_max = kCodeLengthMax}));
     request.password = required_secret(in, "password");
     request.want_token = in.optional_or<bool>("want_token", false);
+    request.grant_key_provisioning = in.optional_or<bool>("grant_key_provisioning", false);
     in.reject_unknown();
     return in.finish(std::move(request));
 }
@@ -95,7 +96,10 @@ Json activate_schema() {
           R"({"type": "string", "minLength": 1, "maxLength": 128, "writeOnly": true,
               "description": "The one-time code of the invitation (ilc_...)."})"},
          {"password", kNewPasswordSchema},
-         {"want_token", kWantTokenSchema}},
+         {"want_token", kWantTokenSchema},
+         {"grant_key_provisioning",
+          R"({"type": ["boolean", "null"],
+              "description": "True: an agent may provision exchange keys, once, for 24 hours."})"}},
         2);
 }
 

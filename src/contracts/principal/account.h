@@ -26,6 +26,8 @@ struct ActivateRequest {
     SecretString code;
     SecretString password;
     bool want_token = false;
+    // Also lets an agent provision exchange keys, once (docs/contracts/onboarding.md).
+    bool grant_key_provisioning = false;
 };
 Result<ActivateRequest> decode_activate(const Json& json);
 Json activate_schema();

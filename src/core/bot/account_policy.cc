@@ -1,0 +1,50 @@
+#include "core/bot/account_policy.h"
+
+#include <algorithm>
+
+#include "contracts/bot/exchange_keys.h"
+
+namespace interlock {
+namespace {
+
+constexpr Duration kFirstRetry = Duration::of_minutes(1);
+constexpr Duration kLongestRetry = Duration::of_hours(6);
+constexpr std::int64_t kRetryFactor = 5;
+
+}  // namespace
+
+Duration mail_retry_delay(std::int64_t attempt) {
+    Duration delay = kFirstRetry;
+    for (std::int64_t i = 1; i < attempt && delay < kLongestRetry; ++i) {
+        delay.microseconds *= kRetryFactor;
+    }
+    return std::min(delay, kLongestRetry);
+}
+
+bool needs_grant(const Principal& principal, std::string_view exchange) {
+    return principal.kind == PrincipalKind::agent && exchange != kPaperExchange;
+}
+
+bool covers(const KeyGrant& grant, std::string_view exchange, Timestamp now) {
+    return now < grant.expires_at && (!grant.exchange || *grant.exchange == exchange);
+}
+
+std::vector<Symbol> refused_assets(
+    const OnboardingRow& row, const Principal& principal, std::span<const Symbol> wanted) {
+    std::vector<Symbol> refused;
+    if (principal.kind != PrincipalKind::agent) {
+        return refused;
+    }
+    const auto list = row.asset_lists.find(KeyId::trusted(principal.id));
+    if (list == row.asset_lists.end()) {
+        return refused;
+    }
+    for (const Symbol& symbol : wanted) {
+        if (!std::binary_search(list->second.begin(), list->second.end(), symbol)) {
+            refused.push_back(symbol);
+        }
+    }
+    return refused;
+}
+
+}  // namespace interlock

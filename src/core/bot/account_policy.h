@@ -1,0 +1,32 @@
+// What an owner allows an agent, and when an activation letter is tried again, as pure functions.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "contracts/bot/onboarding_row.h"
+#include "contracts/principal/principal.h"
+
+namespace interlock {
+
+// A letter that could not be sent after so many attempts has failed.
+inline constexpr std::int64_t kMailAttemptsMax = 6;
+// Between two letters that people ask for.
+inline constexpr Duration kResendGap = Duration::of_minutes(1);
+
+// How long after this attempt (from 1) the next one is made: a minute, then five times as long each
+// time, six hours at most.
+Duration mail_retry_delay(std::int64_t attempt);
+
+// S15: does this caller need the owner's grant for keys of this exchange? People do not, and for
+// the paper exchange nobody does.
+bool needs_grant(const Principal& principal, std::string_view exchange);
+bool covers(const KeyGrant& grant, std::string_view exchange, Timestamp now);
+
+// The ones of `wanted` that are not on the key's list; empty when it has none.
+std::vector<Symbol> refused_assets(
+    const OnboardingRow& row, const Principal& principal, std::span<const Symbol> wanted);
+
+}  // namespace interlock

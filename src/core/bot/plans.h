@@ -1,0 +1,36 @@
+// The plans one can sign up for, as one table, and what becomes of an account with them, as pure
+// functions of its row.
+//
+// Every signup begins as a trial of the plan it named. The operator confirms a plan, which then has
+// no end, or ends it.
+#pragma once
+
+#include <span>
+
+#include "contracts/bot/account_view.h"
+#include "contracts/bot/bot_config.h"
+
+namespace interlock {
+
+inline constexpr Duration kTrialLife = Duration::of_days(14);
+
+struct BotPlan {
+    PlanName name = PlanName::trial;
+    std::size_t symbols_max = 0;
+};
+// One for each name, in declaration order.
+std::span<const BotPlan> all_plans();
+const BotPlan& plan_of(PlanName name);
+
+// The signup's plan from now on: nothing ends it, `trial` begins one of kTrialLife, another is
+// confirmed.
+SignupFacts with_plan(SignupFacts signup, const std::optional<PlanName>& plan, Timestamp now);
+
+// The trial's time is up, and nobody has said so yet.
+bool is_trial_over(const SignupFacts& signup, Timestamp now);
+
+// The account at `now`: a trial or a grant whose time is up is over, whether or not its timer has
+// come up.
+BotAccountView view_of(const TenantId& tenant_id, const OnboardingRow& row, Timestamp now);
+
+}  // namespace interlock

@@ -1,0 +1,86 @@
+// The part of the onboarding service that knows how long an account may be used.
+#include "base/errors.h"
+#include "services/onboarding/onboarding_service.h"
+
+namespace interlock {
+namespace {
+
+TimerId plan_timer(const TenantId& tenant_id) {
+    return TimerId::trusted("plan_expiry_" + tenant_id.text());
+}
+
+}  // namespace
+
+void OnboardingService::set_plan_timer(
+    Turn& turn, const TenantId& tenant_id, const SignupFacts& signup) {
+    if (!signup.is_active || !signup.trial_expires) {
+        turn.clear_timer(plan_timer(tenant_id));
+        return;
+    }
+    turn.set_timer(
+        {.timer_id = plan_timer(tenant_id),
+         .tenant_id = tenant_id,
+         .kind = "plan_expiry",
+         .json = "{}",
+         .due_at = *signup.trial_expires});
+}
+
+Result<void> OnboardingService::end_plan(Turn& turn) {
+    return hooks_.on_inactive ? hooks_.on_inactive(turn, turn.tenant_id()) : Result<void>();
+}
+
+Result<void> OnboardingService::expire(Turn& turn) {
+    TRY_ASSIGN(OnboardingRow row, load_row(turn, turn.tenant_id()));
+    if (!row.signup || !is_trial_over(*row.signup, turn.now())) {
+        return {};
+    }
+    row.signup->is_active = false;
+    save_row(turn, turn.tenant_id(), row);
+    AuditDraft draft = turn.draft("PLAN_EXPIRED");
+    draft.detail.set("plan", to_word(row.signup->plan));
+    draft.detail.set("trial_expires", to_text(*row.signup->trial_expires));
+    TRY(turn.audit(std::move(draft)));
+    return end_plan(turn);
+}
+
+void OnboardingService::set_plan(Caller caller, SetPlan request, Reply<BotAccountView> reply) {
+    change(
+        std::move(caller),
+        "set_plan",
+        [this, request](Turn& turn, OnboardingRow& row) { return decide_plan(turn, row, request); },
+        std::move(reply));
+}
+
+Result<void> OnboardingService::decide_plan(
+    Turn& turn, OnboardingRow& row, const SetPlan& request) {
+    if (turn.principal().kind != PrincipalKind::host_operator) {
+        return fail(errors::forbidden, "Only the operator of this host sets plans.");
+    }
+    TRY_ASSIGN(SignupFacts * signup, signup_of(row));
+    const bool was_active = signup->is_active;
+    *signup = with_plan(std::move(*signup), request.plan, turn.now());
+    set_plan_timer(turn, turn.tenant_id(), *signup);
+    AuditDraft draft = turn.draft(request.plan ? "PLAN_SET" : "PLAN_ENDED");
+    draft.detail.set("plan", to_word(signup->plan));
+    draft.detail.set(
+        "trial_expires", signup->trial_expires ? Json(to_text(*signup->trial_expires)) : Json());
+    TRY(turn.audit(std::move(draft)));
+    return was_active && !signup->is_active ? end_plan(turn) : Result<void>();
+}
+
+Result<void> OnboardingService::check_active(Turn& turn) {
+    TRY_ASSIGN(const OnboardingRow row, load_row(turn, turn.tenant_id()));
+    if (!view_of(turn.tenant_id(), row, turn.now()).active) {
+        return fail(
+            errors::plan_inactive,
+            "The " + std::string(to_word(row.signup->plan)) + " plan of this account is over.");
+    }
+    return {};
+}
+
+Result<std::size_t> OnboardingService::symbols_max(Turn& turn) {
+    TRY_ASSIGN(const OnboardingRow row, load_row(turn, turn.tenant_id()));
+    return view_of(turn.tenant_id(), row, turn.now()).symbols_max;
+}
+
+}  // namespace interlock
