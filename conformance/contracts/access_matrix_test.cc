@@ -123,8 +123,24 @@ std::map<std::string, Row> base_rows() {
     };
 }
 
+// Seed 004, "account", and what an owner allows an agent.
+std::map<std::string, Row> onboarding_rows() {
+    return {
+        {"signup", {everyone(), {}}},
+        {"account_status", {with(kHumansAndOperator, "agent"), {}}},
+        {"set_plan", {{"operator"}, {}}},
+        {"resend_activation", {kHumansAndOperator, {}}},
+        {"regenerate_key", {kHumans, {}}},
+        {"grant_key_provisioning", {kHumans, {}}},
+        {"revoke_key_provisioning", {kHumans, {}}},
+        {"set_asset_list", {kHumans, {}}},
+        {"list_asset_lists", {kHumansAndOperator, {}}},
+    };
+}
+
 std::map<std::string, Row> rows() {
     std::map<std::string, Row> all = base_rows();
+    all.merge(onboarding_rows());
     all.merge(strategy_rows());
     return all;
 }

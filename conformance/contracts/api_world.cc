@@ -9,6 +9,7 @@
 #include "api/http/kill_operations.h"
 #include "api/http/loop_control_operations.h"
 #include "api/http/loop_operations.h"
+#include "api/http/onboarding_operations.h"
 #include "api/http/page_operations.h"
 #include "api/http/probe_operations.h"
 #include "api/http/strategy_operations.h"
@@ -130,12 +131,23 @@ void ApiWorld::build() {
         .operator_token_hash = sha256_hex(kOperatorToken),
         .password_cost = {.passes = 1, .memory_bytes = 8192}});
     CHECK(principals_->open().has_value());
+    onboarding_ = std::make_unique<OnboardingService>(OnboardingService::Parts{
+        .runner = plane.runner,
+        .submit = [this](TurnRequest request) { world_->submit(std::move(request)); },
+        .principals = *principals_,
+        .workers = *workers_,
+        .mailer = mailer,
+        .clock = world_->clock,
+        .ids = *world_->ids,
+        .base_url = [] { return std::string("http://localhost:8420"); }});
+    CHECK(onboarding_->open().has_value());
     register_health_operations(
         *table_, {.metrics = *metrics_, .version = "test", .not_ready_because = [] { return ""; }});
     register_account_operations(*table_, *principals_);
     register_tenant_operations(*table_, *principals_);
     register_key_operations(*table_, *principals_);
     register_human_operations(*table_, *principals_);
+    register_onboarding_operations(*table_, *onboarding_);
     register_kill_operations(*table_, plane.kill);
     register_approval_operations(*table_, plane.approvals);
     register_audit_operations(*table_, plane.ledger);

@@ -15,7 +15,9 @@
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
 #include "services/metrics.h"
+#include "services/onboarding/onboarding_service.h"
 #include "services/principal_service.h"
+#include "testing/fake_mailer.h"
 #include "testing/plane_world.h"
 
 namespace interlock {
@@ -49,6 +51,7 @@ public:
     const OperationTable& table() const { return *table_; }
     PlaneWorld& plane_world() { return *world_; }
     PaperVenue& paper() { return *paper_; }
+    FakeMailer mailer;  // Outlives restarts, as people's letters do.
     // Moves time, with it the market, and fires the timers that are due.
     void advance(Duration span);
     // From the next market step on; the clock moves to it.
@@ -73,6 +76,7 @@ private:
     std::unique_ptr<WorkerPool> workers_;
     std::unique_ptr<Metrics> metrics_;
     std::unique_ptr<PrincipalService> principals_;
+    std::unique_ptr<OnboardingService> onboarding_;
     std::unique_ptr<OperationTable> table_;
     std::unique_ptr<HttpFace> face_;
     std::map<std::string, std::string> credentials_;  // Name → bearer token.

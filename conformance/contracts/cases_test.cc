@@ -122,6 +122,11 @@ private:
         if (const Json* body = step.find("body")) {
             sent.body = fill(to_text(*body));
         }
+        if (const Json* headers = step.find("headers")) {
+            for (const auto& [name, value] : headers->members()) {
+                sent.headers.emplace_back(name, fill(value.as_string()));
+            }
+        }
         if (const Json* raw = step.find("raw_body")) {
             sent.body = raw->as_string();
         }
