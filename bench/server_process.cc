@@ -39,7 +39,7 @@ std::string last_lines_of(const std::string& path) {
 Result<ServerProcess> ServerProcess::start(const Options& options) {
     const std::string config = options.folder + "/config.toml";
     // A load test is one credential sending as fast as it can.
-    std::ofstream(config) << "[http]\nrequests_per_second = 0\n";
+    std::ofstream(config) << "[http]\nrequests_per_second = 0\ntenant_requests_per_second = 0\n";
     MeasuredProcess::Options child;
     child.command = {
         options.program,

@@ -172,7 +172,8 @@ void ApiWorld::build() {
             .clock = world_->clock,
             .metrics = *metrics_,
             .mcp = {}},
-        HttpFaceConfig{.allowed_hosts = {}, .requests_per_second = 0});
+        HttpFaceConfig{
+            .allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 0});
 }
 
 std::vector<std::string> ApiWorld::principals() {

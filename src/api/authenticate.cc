@@ -7,6 +7,11 @@
 namespace interlock {
 namespace {
 
+constexpr std::string_view kKeyPrefix = "ilk_";
+constexpr std::string_view kAccessKeyHeader = "X-Access-Key";
+// No tenant id begins with '_' but the host's own.
+constexpr std::string_view kNoTenant = "_";
+
 enum class Place { access_key_header, bearer, cookie };
 
 struct Credential {
@@ -37,7 +42,7 @@ void add_cookies(std::string_view header, std::vector<Credential>& out) {
 std::vector<Credential> credentials_of(const HttpRequest& request) {
     std::vector<Credential> found;
     for (const auto& [name, value] : request.headers) {
-        if (equal_ignoring_case(name, "x-access-key")) {
+        if (equal_ignoring_case(name, kAccessKeyHeader)) {
             found.push_back({Place::access_key_header, trim(value)});
         } else if (equal_ignoring_case(name, "authorization")) {
             found.push_back({Place::bearer, bearer_of(value)});
@@ -61,7 +66,7 @@ std::optional<Principal> look_up(
     if (text.size() > kCredentialLengthMax) {
         return std::nullopt;
     }
-    if (text.starts_with("ilk_") && place != Place::cookie) {
+    if (text.starts_with(kKeyPrefix) && place != Place::cookie) {
         return directory.by_access_key(text);
     }
     if (text.starts_with("ils_") && place != Place::access_key_header) {
@@ -102,6 +107,35 @@ Authenticated authenticate(
         }
     }
     return caller;
+}
+
+bool unfold_path_key(HttpRequest& request, const PrincipalDirectory& directory) {
+    const std::string_view target = request.target;
+    if (!target.starts_with('/')) {
+        return false;
+    }
+    const std::string_view segment = target.substr(1, target.find_first_of("/?", 1) - 1);
+    if (!segment.starts_with(kKeyPrefix.front()) && !segment.starts_with('%')) {
+        return false;
+    }
+    // What cannot be decoded is no key of ours, but may be one that was copied badly.
+    std::string key = percent_decode(segment).value_or(std::string(segment));
+    if (!key.starts_with(kKeyPrefix)) {
+        return false;
+    }
+    std::string tenant(kNoTenant);
+    if (key.size() <= kCredentialLengthMax) {
+        const auto holder = directory.by_access_key(key);
+        if (holder && holder->tenants.size() == 1) {
+            tenant = holder->tenants.begin()->text();
+        }
+    }
+    request.target = "/api/" + tenant + std::string(target.substr(1 + segment.size()));
+    std::erase_if(request.headers, [](const HttpHeader& header) {
+        return equal_ignoring_case(header.first, "referer");
+    });
+    request.headers.emplace_back(kAccessKeyHeader, std::move(key));
+    return true;
 }
 
 bool is_same_origin(const HttpRequest& request) {

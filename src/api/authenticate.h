@@ -36,6 +36,13 @@ struct Authenticated {
 Authenticated authenticate(
     const HttpRequest& request, const PrincipalDirectory& directory, Timestamp now);
 
+// The second base pattern: `/{access_key}/rest` stands for `/api/{tenant_id}/rest` with the key in
+// X-Access-Key, and becomes just that. Keys begin with `ilk_`, so no route is shadowed. The key is
+// cut out of the target before anyone else sees the request, and what a browser may have repeated
+// of it in Referer goes too. A wrong key gets a tenant that cannot exist, so that it is refused as
+// everywhere, by the same steps. True when the path began with a key, right or wrong.
+bool unfold_path_key(HttpRequest& request, const PrincipalDirectory& directory);
+
 // True when the request says that it comes from a page of this very server: `Origin` equals scheme
 // and `Host`.
 bool is_same_origin(const HttpRequest& request);

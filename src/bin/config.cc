@@ -126,6 +126,13 @@ std::vector<Key> http_keys() {
          [](Config& c, const std::string& text) {
              return set_integer<std::int64_t>(c.http_requests_per_second, text, 0, 1'000'000);
          }},
+        {"http.tenant_requests_per_second",
+         "Requests per second of all access keys of a tenant together; 0 sets no limit.",
+         [](const Config& c) { return std::to_string(c.http_tenant_requests_per_second); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::int64_t>(
+                 c.http_tenant_requests_per_second, text, 0, 1'000'000);
+         }},
         text_key(
             "http.tls_certificate",
             "PEM file; with http.tls_key turns on TLS.",

@@ -317,7 +317,8 @@ Result<void> Server::Body::build_faces() {
                 }},
         HttpFaceConfig{
             .allowed_hosts = config.http_allowed_hosts,
-            .requests_per_second = config.http_requests_per_second});
+            .requests_per_second = config.http_requests_per_second,
+            .tenant_requests_per_second = config.http_tenant_requests_per_second});
     catalog = std::make_unique<OperationCatalog>(OperationCatalog::Parts{
         .table = table,
         .tenant_exists =
@@ -330,6 +331,7 @@ Result<void> Server::Body::build_faces() {
                          int status) { metrics.on_request(operation.id, status); }});
     mcp_server = std::make_unique<McpServer>(*catalog, std::string(interlock_version()));
     mcp = std::make_unique<McpHttp>(McpHttp::Parts{*mcp_server, clock, ids});
+    plane->directory.on_key_ended([this](const KeyId& key_id) { mcp->close_of(key_id); });
     HttpServerConfig http_config;
     http_config.address = config.http_address;
     http_config.port = config.http_port;

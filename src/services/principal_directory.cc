@@ -15,6 +15,12 @@ void PrincipalDirectory::update(const std::function<void(Snapshot&)>& change) {
     change(all_);
 }
 
+void PrincipalDirectory::tell_key_ended(const KeyId& key_id) const {
+    if (on_key_ended_) {
+        on_key_ended_(key_id);
+    }
+}
+
 std::optional<Principal> PrincipalDirectory::by_access_key(std::string_view key) const {
     const std::string hash = sha256_hex(key);
     const std::lock_guard lock(mutex_);

@@ -40,6 +40,13 @@ public:
     // Changes it in place; `change` runs under the lock and must only touch what it is given.
     void update(const std::function<void(Snapshot&)>& change);
 
+    // Who wants to know of access keys that were revoked or replaced, so that what lives on one
+    // (streams, sessions of protocols) ends with it. Called after the key is gone from here, with
+    // no lock held, on the thread of the change and before the change is answered. Set once,
+    // before threads start.
+    void on_key_ended(std::function<void(const KeyId&)> call) { on_key_ended_ = std::move(call); }
+    void tell_key_ended(const KeyId& key_id) const;
+
     // All from any thread.
     std::optional<Principal> by_access_key(std::string_view key) const;
     std::optional<Principal> by_session_token(std::string_view token, Timestamp now) const;
@@ -52,6 +59,7 @@ public:
 private:
     mutable std::mutex mutex_;  // Guards all below; ADR 0005.
     Snapshot all_;
+    std::function<void(const KeyId&)> on_key_ended_;  // Not guarded: it stands before threads do.
 };
 
 }  // namespace interlock

@@ -188,19 +188,26 @@ void PrincipalRecords::count_humans(
 }
 
 void PrincipalRecords::show(const Tenant& tenant) {
+    std::set<KeyId> ended;
     directory_.update([&](PrincipalDirectory::Snapshot& all) {
         Tenant& known = tenants_[tenant.tenant_id];
         for (const AccessKey& key : known.access_keys) {
-            all.access_keys.erase(key.key_hash);
+            if (all.access_keys.erase(key.key_hash) != 0) {
+                ended.insert(key.key_id);
+            }
         }
         known = tenant;
         for (const AccessKey& key : known.access_keys) {
             if (key.is_active()) {
                 all.access_keys[key.key_hash] = principal_of(key, tenant.tenant_id);
+                ended.erase(key.key_id);
             }
         }
         count_humans(all, tenant.tenant_id);
     });
+    for (const KeyId& key_id : ended) {
+        directory_.tell_key_ended(key_id);
+    }
 }
 
 void PrincipalRecords::show(const Human& human) {

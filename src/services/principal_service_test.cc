@@ -141,6 +141,32 @@ TEST_F(Principals, ListsTenantsInPages) {
     EXPECT_TRUE(second.find("next_after")->is_null());
 }
 
+TEST_F(Principals, TellsOfAKeyThatEndedOnceAndAfterItIsDead) {
+    std::vector<std::string> ended;
+    std::string key;
+    desk_.directory.on_key_ended([&](const KeyId& key_id) {
+        EXPECT_FALSE(desk_.directory.by_access_key(key));
+        ended.push_back(key_id.text());
+    });
+    create_tenant("demo");
+    const auto made = create_key();
+    key = text_of(made, "access_key");
+    create_key();
+    EXPECT_TRUE(ended.empty());
+
+    const std::string key_id = text_of(made, "key_id");
+    desk_.engine().hold();
+    desk_.service().revoke_access_key(caller(), KeyId::trusted(key_id), [&](Result<Answer> answer) {
+        EXPECT_TRUE(answer);
+        EXPECT_EQ(ended.size(), 1u);  // Before the answer.
+    });
+    EXPECT_TRUE(ended.empty());  // Not before the commit.
+    desk_.engine().release();
+    revoke(key_id);
+
+    EXPECT_EQ(ended, std::vector<std::string>{key_id});
+}
+
 TEST_F(Principals, ShowsANewKeyThatWorksAtOnce) {
     create_tenant("demo");
 

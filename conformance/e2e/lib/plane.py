@@ -51,7 +51,7 @@ def start_sink(folder, *options):
 
 def start_server(folder):
     config = pathlib.Path(folder) / "config.toml"
-    config.write_text("[http]\nrequests_per_second = 0\n")
+    config.write_text("[http]\nrequests_per_second = 0\ntenant_requests_per_second = 0\n")
     return Child(
         ["serve", "--config", str(config), "--data", f"{folder}/data", "--port", "0",
          "--sink", f"{folder}/sink.sock"],

@@ -44,6 +44,7 @@ PASSING = {"switch_in_progress", "trading_stopped"}
 CONFIG = """
 [http]
 requests_per_second = 0
+tenant_requests_per_second = 0
 [limits]
 repeated_execution_max = "10000"
 """

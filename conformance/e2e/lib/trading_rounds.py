@@ -36,6 +36,7 @@ OLD_ANSWERS = 20
 CONFIG = """
 [http]
 requests_per_second = 0
+tenant_requests_per_second = 0
 [limits]
 repeated_execution_max = "10000"
 """

@@ -11,12 +11,17 @@
 #include "base/match.h"
 #include "base/text.h"
 #include "contracts/approval/approval.h"
+#include "contracts/principal/tenant.h"
 
 namespace interlock {
 namespace {
 
 constexpr std::string_view kMcpPath = "/mcp";
+constexpr std::string_view kBotStop = "stop";  // Of bot_endpoints().
 constexpr std::size_t kQueryParametersMax = 32;
+// Two for each tenant that a server can have, so that no bucket is forgotten. Only those who proved
+// that they belong to a tenant make one.
+constexpr std::size_t kTenantBucketsMax = 2 * kTenantsMax;
 
 Result<std::map<std::string, std::string>> parse_query(std::string_view query) {
     std::map<std::string, std::string> values;
@@ -38,6 +43,30 @@ Result<std::map<std::string, std::string>> parse_query(std::string_view query) {
     return values;
 }
 
+// Stopping must always be possible, however busy the caller has been.
+bool is_emergency_stop(const Operation& operation, const ApiCall& call) {
+    const Json* active = call.body.find("active");
+    return operation.id.ends_with("kill_switch") && active != nullptr && active->is_bool() &&
+           active->as_bool();
+}
+
+// Whose common bucket a call draws on; nothing for people and the operator.
+std::optional<TenantId> tenant_charged(const ApiCall& call) {
+    if (call.principal.kind != PrincipalKind::agent || call.principal.tenants.size() != 1) {
+        return std::nullopt;
+    }
+    return *call.principal.tenants.begin();
+}
+
+Result<void> verdict(const RateDecision& decision, const char* sentence) {
+    if (decision.allowed) {
+        return {};
+    }
+    auto refusal = fail(errors::rate_limited, sentence);
+    refusal.error().retry_after_seconds = decision.retry_after_seconds;
+    return refusal;
+}
+
 }  // namespace
 
 Error unauthenticated_error() {
@@ -51,7 +80,11 @@ HttpFace::HttpFace(Parts parts, HttpFaceConfig config)
       // With no limit set the buckets are never asked.
       rate_(
           {.count = std::max<std::int64_t>(1, config_.requests_per_second),
-           .burst = std::max<std::int64_t>(1, config_.requests_per_second * 2)}) {
+           .burst = std::max<std::int64_t>(1, config_.requests_per_second * 2)}),
+      tenant_rate_(
+          {.count = std::max<std::int64_t>(1, config_.tenant_requests_per_second),
+           .burst = std::max<std::int64_t>(1, config_.tenant_requests_per_second),
+           .keys_max = kTenantBucketsMax}) {
     const std::vector<Operation>& operations = parts_.table.all();
     for (std::size_t i = 0; i < operations.size(); ++i) {
         router_.add(operations[i].method, operations[i].path, i);
@@ -65,9 +98,13 @@ bool HttpFace::is_host_allowed(const HttpRequest& request) const {
 }
 
 void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
+    const bool has_path_key = unfold_path_key(request, parts_.directory);
     const bool tls = request.tls;
-    const auto send = [responder, tls](HttpResponse response) {
+    const auto send = [responder, tls, has_path_key](HttpResponse response) {
         add_security_headers(response, tls);
+        if (has_path_key) {
+            response.set("Cache-Control", "no-store");  // No cache may keep an address with a key.
+        }
         responder->send(std::move(response));
     };
     if (!is_host_allowed(request)) {
@@ -157,22 +194,25 @@ Result<void> HttpFace::check_access(
 }
 
 Result<void> HttpFace::check_rate(const Operation& operation, const ApiCall& call) {
-    // Stopping must always be possible, however busy the caller has been.
-    const Json* active = call.body.find("active");
-    const bool stops = operation.id.ends_with("kill_switch") && active != nullptr &&
-                       active->is_bool() && active->as_bool();
-    if (stops || config_.requests_per_second == 0) {
+    if (is_emergency_stop(operation, call)) {
         return {};
     }
-    const std::string key = to_text(call.principal);
+    // Stopping a bot has buckets of its own: nothing else that a caller does can use them up.
+    const std::string lane = operation.id == kBotStop ? "stop " : "";
+    const Timestamp now = parts_.clock.now();
     const std::lock_guard lock(rate_mutex_);
-    const RateDecision decision = rate_.take(key, parts_.clock.now());
-    if (decision.allowed) {
-        return {};
+    if (config_.requests_per_second != 0) {
+        TRY(verdict(
+            rate_.take(lane + to_text(call.principal), now),
+            "This credential sends more requests than allowed."));
     }
-    auto refusal = fail(errors::rate_limited, "This credential sends more requests than allowed.");
-    refusal.error().retry_after_seconds = decision.retry_after_seconds;
-    return refusal;
+    const auto tenant = tenant_charged(call);
+    if (config_.tenant_requests_per_second != 0 && tenant) {
+        TRY(verdict(
+            tenant_rate_.take(lane + tenant->text(), now),
+            "The keys of this tenant together send more requests than allowed."));
+    }
+    return {};
 }
 
 Result<ApiCall> HttpFace::admit(const HttpRequest& request, const Routed& routed) {

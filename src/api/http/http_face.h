@@ -1,6 +1,6 @@
-// The HTTP face: takes a request through host check, route, authentication, access table, origin
-// check, rate limit and body parsing to its operation, and sends the answer back. The same steps in
-// the same order for every route, so that no route can forget one.
+// The HTTP face: takes a request through key in the path, host check, route, authentication, access
+// table, origin check, rate limit and body parsing to its operation, and sends the answer back. The
+// same steps in the same order for every route, so that no route can forget one.
 #pragma once
 
 #include <functional>
@@ -23,6 +23,9 @@ struct HttpFaceConfig {
     std::vector<std::string> allowed_hosts;
     // Per credential; activations of the kill switch are never limited.
     std::int64_t requests_per_second = 500;
+    // For all access keys of a tenant together, so that more keys are not more requests; 0: none.
+    // A tenant's people are not counted here: its agents must not be able to lock them out.
+    std::int64_t tenant_requests_per_second = 2000;
 };
 
 class HttpFace {
@@ -40,8 +43,8 @@ public:
     // On a network thread.
     void handle(HttpRequest request, HttpResponderPtr responder);
 
-    // Any thread: takes a token of the caller's bucket, or says when to come back. Also asked by
-    // MCP, so that a key has one budget over both faces.
+    // Any thread: takes a token of the caller's bucket and one of its tenant's, or says when to
+    // come back. Also asked by MCP, so that a key has one budget over both faces.
     Result<void> check_rate(const Operation& operation, const ApiCall& call);
 
 private:
@@ -63,6 +66,7 @@ private:
     Router router_;
     std::mutex rate_mutex_;  // Network threads share the buckets (ADR 0005).
     RateLimiter rate_;
+    RateLimiter tenant_rate_;
 };
 
 // The one answer to a bad key, an unknown tenant and a foreign one (I7).

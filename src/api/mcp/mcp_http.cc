@@ -207,6 +207,7 @@ void McpHttp::post(HttpRequest request, const Principal& principal, HttpResponde
             .request = std::move(*rpc_request),
             .outlet = std::make_shared<PostOutlet>(*client, std::move(responder)),
         });
+        end_if_dead(**client);
         return;
     }
     if (const auto* notification = std::get_if<RpcNotification>(&*message)) {
@@ -232,6 +233,10 @@ void McpHttp::initialize(
     const McpSessionTable::Added added = sessions_.add(client, parts_.clock.monotonic());
     for (const McpClientPtr& removed : added.removed) {
         end_client(*removed);
+    }
+    if (!added.is_added && sessions_.is_ended(principal)) {
+        responder.send(refusal(401, kRpcServerError, "This access key has ended.", request.id));
+        return;
     }
     if (!added.is_added) {
         HttpResponse response = refusal(
@@ -261,12 +266,11 @@ void McpHttp::get(
     const auto last_event_id = request.header("Last-Event-ID");
     if (!last_event_id) {
         (*client)->streams.attach_standing(responder, session_head(**client));
-        return;
-    }
-    if (!(*client)->streams.resume(responder, session_head(**client), *last_event_id)) {
+    } else if (!(*client)->streams.resume(responder, session_head(**client), *last_event_id)) {
         responder.send(
             refusal(400, kRpcInvalidRequest, "The events after this Last-Event-ID are not kept."));
     }
+    end_if_dead(**client);
 }
 
 void McpHttp::end(
@@ -291,6 +295,21 @@ void McpHttp::announce_update(
         if (client->session->is_subscribed(uri) && concerns(client->owner)) {
             client->streams.send_standing(text);
         }
+    }
+}
+
+void McpHttp::close_of(const KeyId& key_id) {
+    Principal owner;
+    owner.kind = PrincipalKind::agent;
+    owner.id = key_id.text();
+    for (const McpClientPtr& client : sessions_.end_owner(owner)) {
+        end_client(*client);
+    }
+}
+
+void McpHttp::end_if_dead(McpClient& client) {
+    if (sessions_.is_ended(client.owner)) {
+        end_client(client);
     }
 }
 

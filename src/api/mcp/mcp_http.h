@@ -40,6 +40,10 @@ public:
 
     // Ends all sessions and closes their streams, so that a server can stop.
     void end_all();
+    // The same for those of one access key, which was revoked or replaced: running calls go on but
+    // are told to nobody. From any thread; the directory has forgotten the key before. A request
+    // that was let in just before finds its session, or the one it opens, ended.
+    void close_of(const KeyId& key_id);
     std::size_t session_count() const { return sessions_.size(); }
 
 private:
@@ -50,6 +54,8 @@ private:
         const RpcRequest& request, const Principal& principal, HttpResponder& responder);
     std::expected<McpClientPtr, HttpResponse> client_of(
         const HttpRequest& request, const Principal& principal);
+    // After a stream may have been opened: the key can have ended since its session was found.
+    void end_if_dead(McpClient& client);
 
     Parts parts_;
     McpSessionTable sessions_;

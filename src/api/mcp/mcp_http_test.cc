@@ -350,5 +350,39 @@ TEST_F(McpHttpTest, EndingAllClosesEveryStream) {
     EXPECT_TRUE(running->stream->was_closed);
 }
 
+TEST_F(McpHttpTest, WhenAKeyEndsItsStreamsCloseAndItsSessionsAreGone) {
+    const std::string session = open();
+    const ResponderPtr standing = send(request("GET", session));
+    const ResponderPtr running = call(session, true);
+    ASSERT_TRUE(standing->stream->is_open());
+    ASSERT_TRUE(running->stream->is_open());
+    const std::string other = open(key("b"));
+    const ResponderPtr kept = send(request("GET", other), key("b"));
+
+    endpoint_.close_of(KeyId::trusted("a"));
+    EXPECT_TRUE(standing->stream->was_closed);
+    EXPECT_TRUE(running->stream->was_closed);
+    EXPECT_TRUE(kept->stream->is_open());
+    EXPECT_EQ(endpoint_.session_count(), 1U);
+    EXPECT_EQ(send(request("GET", session))->status(), 404);
+}
+
+TEST_F(McpHttpTest, ACallThatRunsWhenItsKeyEndsIsAnsweredToNobody) {
+    const std::string session = open();
+    const ResponderPtr running = call(session);
+    EXPECT_EQ(running->status(), 0);
+    endpoint_.close_of(KeyId::trusted("a"));
+    ASSERT_NE(running->stream, nullptr);
+    EXPECT_TRUE(running->stream->was_closed);
+    EXPECT_TRUE(messages_in(*running->stream).empty());
+}
+
+// A request that was let in just before the key ended.
+TEST_F(McpHttpTest, AnEndedKeyOpensNoSession) {
+    endpoint_.close_of(KeyId::trusted("a"));
+    EXPECT_EQ(initialize()->status(), 401);
+    EXPECT_EQ(endpoint_.session_count(), 0U);
+}
+
 }  // namespace
 }  // namespace interlock

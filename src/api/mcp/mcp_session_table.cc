@@ -9,6 +9,9 @@ McpSessionTable::Added McpSessionTable::add(McpClientPtr client, Duration now) {
     const std::lock_guard lock(mutex_);
     expire(now, added.removed);
     const std::string owner = to_text(client->owner);
+    if (ended_.contains(owner)) {
+        return added;
+    }
     const auto count = counts_.find(owner);
     const bool owner_is_full =
         count != counts_.end() && count->second >= limits_.sessions_per_owner_max;
@@ -58,6 +61,32 @@ std::vector<McpClientPtr> McpSessionTable::remove_all() {
         take(entries_.begin(), removed);
     }
     return removed;
+}
+
+std::vector<McpClientPtr> McpSessionTable::end_owner(const Principal& owner) {
+    const std::string name = to_text(owner);
+    const std::lock_guard lock(mutex_);
+    if (ended_.insert(name).second) {
+        ended_in_order_.push_back(name);
+    }
+    if (ended_.size() > kEndedOwnersMax) {
+        ended_.erase(ended_in_order_.front());
+        ended_in_order_.pop_front();
+    }
+    std::vector<McpClientPtr> removed;
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+        const auto next = std::next(entry);
+        if (to_text(entry->second.client->owner) == name) {
+            take(entry, removed);
+        }
+        entry = next;
+    }
+    return removed;
+}
+
+bool McpSessionTable::is_ended(const Principal& owner) const {
+    const std::lock_guard lock(mutex_);
+    return ended_.contains(to_text(owner));
 }
 
 std::vector<McpClientPtr> McpSessionTable::all() const {

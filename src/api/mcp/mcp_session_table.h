@@ -3,9 +3,11 @@
 // nobody used for a while, and to which nobody is connected, is gone.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,10 +36,13 @@ using McpClientPtr = std::shared_ptr<McpClient>;
 
 class McpSessionTable {
 public:
+    static constexpr std::size_t kEndedOwnersMax = 4096;
+
     explicit McpSessionTable(McpSessionLimits limits) : limits_(limits) {}
 
     struct Added {
-        bool is_added = false;  // False: every session that could give way is running something.
+        // False: every session that could give way is running something, or the key has ended.
+        bool is_added = false;
         std::vector<McpClientPtr> removed;  // Expired or evicted; the caller ends them.
     };
     Added add(McpClientPtr client, Duration now);
@@ -46,6 +51,11 @@ public:
     McpClientPtr find(std::string_view id, const Principal& caller, Duration now);
     McpClientPtr remove(std::string_view id, const Principal& caller);
     std::vector<McpClientPtr> remove_all();
+    // The owner's key is dead: takes out its sessions and lets it open none from now on. Key ids
+    // are never used twice; only the last kEndedOwnersMax are remembered, which is far more than
+    // can end while one request is between its authentication and its session.
+    std::vector<McpClientPtr> end_owner(const Principal& owner);
+    bool is_ended(const Principal& owner) const;
     std::vector<McpClientPtr> all() const;
     std::size_t size() const;
 
@@ -66,6 +76,8 @@ private:
     mutable std::mutex mutex_;  // Guards all below; shared by network threads (ADR 0005).
     Entries entries_;
     std::map<std::string, std::size_t> counts_;  // Sessions per owner.
+    std::set<std::string> ended_;
+    std::deque<std::string> ended_in_order_;  // The same, oldest first.
 };
 
 }  // namespace interlock

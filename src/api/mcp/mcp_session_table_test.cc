@@ -107,5 +107,29 @@ TEST(McpSessionTable, AConnectedOrBusySessionDoesNotExpire) {
     EXPECT_NE(table.find("s2", key("a"), at(1000)), nullptr);
 }
 
+TEST(McpSessionTable, AnEndedOwnerLosesItsSessionsAndOpensNoMore) {
+    McpSessionTable table(kSmall);
+    table.add(a_client("s1", key("a")), at(1));
+    table.add(a_client("s2", key("b")), at(2));
+    const auto removed = table.end_owner(key("a"));
+    ASSERT_EQ(removed.size(), 1U);
+    EXPECT_EQ(removed[0]->id, "s1");
+    EXPECT_TRUE(table.is_ended(key("a")));
+    EXPECT_FALSE(table.is_ended(key("b")));
+    EXPECT_FALSE(table.add(a_client("s3", key("a")), at(3)).is_added);
+    EXPECT_NE(table.find("s2", key("b"), at(3)), nullptr);
+}
+
+TEST(McpSessionTable, OfEndedOwnersOnlyTheLatestAreRemembered) {
+    McpSessionTable table(kSmall);
+    for (std::size_t i = 0; i <= McpSessionTable::kEndedOwnersMax; ++i) {
+        table.end_owner(key(std::to_string(i)));
+        table.end_owner(key(std::to_string(i)));  // Twice is once.
+    }
+    EXPECT_FALSE(table.is_ended(key("0")));
+    EXPECT_TRUE(table.is_ended(key("1")));
+    EXPECT_TRUE(table.is_ended(key(std::to_string(McpSessionTable::kEndedOwnersMax))));
+}
+
 }  // namespace
 }  // namespace interlock

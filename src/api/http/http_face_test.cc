@@ -1,0 +1,333 @@
+// The face with a handful of operations: the key in the path, and how much one key or one tenant
+// may ask. Who may call what is walked over the whole table in conformance/contracts.
+#include "api/http/http_face.h"
+
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "testing/fake_http.h"
+#include "testing/principal_desk.h"
+
+namespace interlock {
+namespace {
+
+const TenantId kDemo = TenantId::trusted("demo");
+const TenantId kOther = TenantId::trusted("other");
+
+class HttpFaceTest : public ::testing::Test {
+protected:
+    HttpFaceTest() {
+        for (const TenantId& tenant : {kDemo, kOther}) {
+            CHECK(desk_
+                      .ask<Answer>(
+                          &PrincipalService::create_tenant,
+                          PrincipalDesk::host_operator(),
+                          CreateTenant{tenant, "A name"})
+                      .has_value());
+        }
+        add("thing", "GET", "/api/{tenant_id}/thing", {.agent = Scope::read});
+        add("stop", "POST", "/api/{tenant_id}/stop", {.human = true, .agent = Scope::read});
+        add("set_kill_switch", "POST", "/api/{tenant_id}/kill", {.agent_with_any_scope = true});
+        add("people", "GET", "/api/{tenant_id}/people", {.host_operator = true, .human = true});
+        add("signup", "POST", "/signup", {.place = Access::Place::host, .anyone = true});
+        add("login", "POST", "/account/login", {.place = Access::Place::host, .anyone = true});
+        build({});
+    }
+
+    void add(std::string id, std::string method, std::string path, Access access) {
+        Operation operation;
+        operation.id = std::move(id);
+        operation.method = std::move(method);
+        operation.path = std::move(path);
+        operation.access = access;
+        operation.query = {{.name = "n", .description = "", .schema = Json::object()}};
+        operation.request_schema = operation.method == "GET" ? Json() : Json::object();
+        operation.handle = [this](ApiCall call, ApiReplyTo reply) {
+            seen_target_ = call.http->target;
+            seen_tenant_ = call.tenant_id;
+            saw_referer_ = call.http->header("Referer").has_value();
+            ApiReply out = json_reply(200, Json::object({{"n", call.query["n"]}}));
+            out.headers.emplace_back("Cache-Control", "max-age=60");
+            reply(std::move(out));
+        };
+        table_.add(std::move(operation));
+    }
+
+    void build(HttpFaceConfig config) {
+        face_ = std::make_unique<HttpFace>(
+            HttpFace::Parts{
+                .table = table_,
+                .directory = desk_.directory,
+                .clock = desk_.clock,
+                .metrics = metrics_,
+                .mcp = [this](HttpRequest, Principal, HttpResponderPtr) { ++mcp_calls_; }},
+            std::move(config));
+    }
+
+    struct Key {
+        std::string secret;
+        KeyId id;
+    };
+    Key make_key(const TenantId& tenant) {
+        const auto made = desk_.ask<Answer>(
+            &PrincipalService::create_access_key,
+            PrincipalService::Caller{PrincipalDesk::host_operator(), tenant},
+            CreateAccessKey{"k", {Scope::read}, {}});
+        CHECK(made.has_value());
+        const Json body = parse_json(made->body).value();
+        return {
+            body.find("access_key")->as_string(), KeyId::trusted(body.find("key_id")->as_string())};
+    }
+
+    static HttpRequest request(std::string method, std::string target) {
+        HttpRequest request;
+        request.method = std::move(method);
+        request.target = std::move(target);
+        request.headers = {{"Host", "localhost:8420"}};
+        return request;
+    }
+    HttpResponse send(HttpRequest request) {
+        const auto responder = std::make_shared<FakeResponder>();
+        face_->handle(std::move(request), responder);
+        CHECK(responder->response.has_value());
+        return *responder->response;
+    }
+    HttpResponse get(std::string target) { return send(request("GET", std::move(target))); }
+    HttpResponse with_key(std::string method, std::string target, const std::string& key) {
+        HttpRequest sent = request(std::move(method), std::move(target));
+        sent.headers.emplace_back("X-Access-Key", key);
+        return send(std::move(sent));
+    }
+    // What a bad key in the header gets: the answer that all others must equal.
+    HttpResponse refused() { return with_key("GET", "/api/demo/thing", "ilk_wrong"); }
+
+    PrincipalDesk desk_;
+    OperationTable table_;
+    Metrics metrics_;
+    std::unique_ptr<HttpFace> face_;
+    std::string seen_target_;
+    TenantId seen_tenant_;
+    bool saw_referer_ = false;
+    int mcp_calls_ = 0;
+};
+
+bool same(const HttpResponse& a, const HttpResponse& b) {
+    return a.status == b.status && a.body == b.body && a.headers == b.headers;
+}
+
+TEST_F(HttpFaceTest, AKeyInThePathIsItsTenantsOwnBase) {
+    const Key key = make_key(kDemo);
+    const HttpResponse response = get("/" + key.secret + "/thing?n=5");
+    EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(response.body, R"({"n":"5"})");
+    EXPECT_EQ(seen_target_, "/api/demo/thing?n=5");
+    EXPECT_EQ(seen_tenant_, kDemo);
+}
+
+TEST_F(HttpFaceTest, NoCacheAndNoRefererKeepsAnAddressWithAKey) {
+    const Key key = make_key(kDemo);
+    HttpRequest sent = request("GET", "/" + key.secret + "/thing");
+    sent.headers.emplace_back("Referer", "http://localhost:8420/" + key.secret + "/thing");
+    for (const HttpResponse& response : {send(sent), get("/ilk_wrong/thing")}) {
+        EXPECT_EQ(response.header("Cache-Control"), "no-store");
+        EXPECT_EQ(response.header("Referrer-Policy"), "no-referrer");
+    }
+    EXPECT_FALSE(saw_referer_);
+}
+
+TEST_F(HttpFaceTest, AWrongKeyInThePathIsRefusedAsEverywhere) {
+    const std::string none(52, 'z');
+    for (const std::string& path :
+         {"/ilk_" + none + "/thing",
+          "/ilk_" + none + "/thing?n=1",
+          std::string("/ilk_/thing"),
+          "/ilk_" + std::string(1500, 'z') + "/thing",
+          std::string("/ilk_%zz/thing"),
+          std::string("/ilk_%0d%0a%00/thing"),
+          std::string("/%69lk_wrong/thing"),
+          std::string("/ilk_a%2Fb/thing")}) {
+        const HttpResponse response = get(path);
+        EXPECT_TRUE(same(response, refused())) << path << ": " << response.body;
+    }
+}
+
+TEST_F(HttpFaceTest, ARevokedKeyInThePathIsRefusedAsEverywhere) {
+    const Key key = make_key(kDemo);
+    ASSERT_EQ(get("/" + key.secret + "/thing").status, 200);
+    ASSERT_TRUE(desk_
+                    .ask<Answer>(
+                        &PrincipalService::revoke_access_key,
+                        PrincipalService::Caller{PrincipalDesk::host_operator(), kDemo},
+                        key.id)
+                    .has_value());
+    EXPECT_TRUE(same(get("/" + key.secret + "/thing"), refused()));
+}
+
+TEST_F(HttpFaceTest, AnEncodedKeyInThePathIsTheSameKey) {
+    const Key key = make_key(kDemo);
+    EXPECT_EQ(get("/%69%6Ck_" + key.secret.substr(4) + "/thing").status, 200);
+    EXPECT_EQ(seen_target_, "/api/demo/thing");
+    // Decoded once and no more.
+    EXPECT_EQ(get("/%2569lk_" + key.secret.substr(4) + "/thing").status, 404);
+}
+
+TEST_F(HttpFaceTest, NothingElseIsReachedThroughAKeyInThePath) {
+    const Key key = make_key(kDemo);
+    const std::string base = "/" + key.secret;
+    for (const std::string& path :
+         {base,
+          base + "/",
+          base + "?n=1",
+          base + "/thing/",
+          base + "//thing",
+          base + "/../other/thing",
+          base + "/api/demo/thing",
+          base + "/mcp",
+          base + base + "/thing",
+          "/" + base + "/thing"}) {
+        const HttpResponse response = get(path);
+        EXPECT_EQ(response.status, 404) << path;
+        EXPECT_EQ(response.body.find("ilk_"), std::string::npos) << path;
+    }
+    for (const char* path : {"/signup", "/account/login"}) {
+        EXPECT_EQ(send(request("POST", base + path)).status, 404) << path;
+    }
+    EXPECT_EQ(mcp_calls_, 0);
+}
+
+// Routes are public; whether a key is right must not show where there is none.
+TEST_F(HttpFaceTest, WithoutARouteARightAndAWrongKeyInThePathLookAlike) {
+    const Key key = make_key(kDemo);
+    EXPECT_TRUE(same(get("/" + key.secret + "/none"), get("/ilk_wrong/none")));
+    EXPECT_TRUE(same(
+        send(request("DELETE", "/" + key.secret + "/thing")),
+        send(request("DELETE", "/ilk_wrong/thing"))));
+}
+
+TEST_F(HttpFaceTest, AnotherCredentialBesideTheKeyInThePathIsNobody) {
+    const Key key = make_key(kDemo);
+    const Key second = make_key(kDemo);
+    const std::string path = "/" + key.secret + "/thing";
+    EXPECT_EQ(with_key("GET", path, key.secret).status, 200);
+    EXPECT_EQ(with_key("GET", path, second.secret).status, 401);
+    HttpRequest sent = request("GET", path);
+    sent.headers.emplace_back(
+        "Authorization", "Bearer " + std::string(PrincipalDesk::kOperatorToken));
+    EXPECT_TRUE(same(send(std::move(sent)), refused()));
+    HttpRequest on_socket = request("GET", "/ilk_wrong/people");
+    on_socket.listener = Listener::operator_socket;
+    EXPECT_EQ(send(std::move(on_socket)).status, 401);
+}
+
+TEST_F(HttpFaceTest, AKeyInThePathHasTheRightsOfTheKeyAndNoMore) {
+    const Key key = make_key(kDemo);
+    EXPECT_EQ(get("/" + key.secret + "/people").status, 403);
+    // In place of a tenant it is no tenant.
+    EXPECT_TRUE(same(with_key("GET", "/api/" + key.secret + "/thing", key.secret), refused()));
+}
+
+TEST_F(HttpFaceTest, NoAnswerNumberOrLogLineShowsAKeyFromThePath) {
+    configure_log({.level = LogLevel::debug, .format = LogFormat::json});
+    ::testing::internal::CaptureStderr();
+    const Key key = make_key(kDemo);
+    const std::string mark = key.secret.substr(4);
+    std::string shown;
+    for (const char* rest : {"/thing", "/thing?n=%zz", "/thing?x=1", "/none", "/people", "/mcp"}) {
+        for (const char* method : {"GET", "POST", "BREW"}) {
+            const HttpResponse response = send(request(method, "/" + key.secret + rest));
+            shown += response.body;
+            for (const HttpHeader& header : response.headers) {
+                shown += header.first + ":" + header.second + "\n";
+            }
+        }
+    }
+    HttpRequest elsewhere = request("GET", "/" + key.secret + "/thing");
+    elsewhere.headers = {{"Host", "attacker.example"}};
+    shown += send(std::move(elsewhere)).body;
+    shown += metrics_.render();
+    shown += ::testing::internal::GetCapturedStderr();
+    configure_log({});
+    EXPECT_NE(shown.find("thing"), std::string::npos);  // The numbers name the operation.
+    EXPECT_EQ(shown.find(mark), std::string::npos) << shown;
+}
+
+TEST_F(HttpFaceTest, KeysOfATenantShareItsBudget) {
+    build({.allowed_hosts = {}, .requests_per_second = 5, .tenant_requests_per_second = 12});
+    int passed = 0;
+    for (int i = 0; i < 4; ++i) {
+        const Key key = make_key(kDemo);
+        for (int n = 0; n < 10; ++n) {
+            passed += with_key("GET", "/api/demo/thing", key.secret).status == 200 ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(passed, 12);
+    const Key another = make_key(kDemo);
+    const HttpResponse response = get("/" + another.secret + "/thing");
+    EXPECT_EQ(response.status, 429);
+    EXPECT_EQ(response.header("Retry-After"), "1");
+    desk_.clock.advance(Duration::of_seconds(1));
+    EXPECT_EQ(with_key("GET", "/api/demo/thing", another.secret).status, 200);
+}
+
+TEST_F(HttpFaceTest, AFloodOfOneTenantLeavesOthersAndItsPeopleAlone) {
+    const LoggedIn human = desk_.add_tenant_with_human("third", "a@example.com");
+    build({.allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 1});
+    const TenantId third = TenantId::trusted("third");
+    const Key key = make_key(third);
+    const Key foreign = make_key(kOther);
+    EXPECT_EQ(with_key("GET", "/api/third/thing", key.secret).status, 200);
+    EXPECT_EQ(with_key("GET", "/api/third/thing", key.secret).status, 429);
+    EXPECT_EQ(with_key("GET", "/api/other/thing", foreign.secret).status, 200);
+    for (const std::string& token :
+         {std::string(human.token.reveal()), std::string(PrincipalDesk::kOperatorToken)}) {
+        for (int i = 0; i < 3; ++i) {
+            HttpRequest sent = request("GET", "/api/third/people");
+            sent.headers.emplace_back("Authorization", "Bearer " + token);
+            EXPECT_EQ(send(std::move(sent)).status, 200);
+        }
+    }
+}
+
+TEST_F(HttpFaceTest, AForeignKeyCannotSpendATenantsBudget) {
+    build({.allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 1});
+    const Key key = make_key(kDemo);
+    const Key foreign = make_key(kOther);
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(with_key("GET", "/api/demo/thing", foreign.secret).status, 401);
+    }
+    EXPECT_EQ(with_key("GET", "/api/demo/thing", key.secret).status, 200);
+}
+
+TEST_F(HttpFaceTest, HoweverBusyACallerWasItCanStop) {
+    build({.allowed_hosts = {}, .requests_per_second = 1, .tenant_requests_per_second = 1});
+    const Key key = make_key(kDemo);
+    const std::string base = "/" + key.secret;
+    for (int i = 0; i < 10; ++i) {
+        get(base + "/thing");
+    }
+    EXPECT_EQ(get(base + "/thing").status, 429);
+    HttpRequest kill = request("POST", base + "/kill");
+    kill.body = R"({"active":true})";
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(send(kill).status, 200);
+    }
+    EXPECT_EQ(send(request("POST", base + "/stop")).status, 200);
+    kill.body = R"({"active":false})";
+    EXPECT_EQ(send(std::move(kill)).status, 429);
+}
+
+// Only the kill switch is without any limit; a bot's stop is a turn like others.
+TEST_F(HttpFaceTest, StoppingABotHasABudgetOfItsOwn) {
+    build({.allowed_hosts = {}, .requests_per_second = 5, .tenant_requests_per_second = 3});
+    const Key key = make_key(kDemo);
+    int passed = 0;
+    for (int i = 0; i < 10; ++i) {
+        passed += send(request("POST", "/" + key.secret + "/stop")).status == 200 ? 1 : 0;
+    }
+    EXPECT_EQ(passed, 3);
+    EXPECT_EQ(get("/" + key.secret + "/thing").status, 200);
+}
+
+}  // namespace
+}  // namespace interlock
