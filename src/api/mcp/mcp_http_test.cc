@@ -354,8 +354,9 @@ TEST_F(McpHttpTest, WhenAKeyEndsItsStreamsCloseAndItsSessionsAreGone) {
     const std::string session = open();
     const ResponderPtr standing = send(request("GET", session));
     const ResponderPtr running = call(session, true);
-    ASSERT_TRUE(standing->stream->is_open());
-    ASSERT_TRUE(running->stream->is_open());
+    catalog_.held[0]->progress(0, 1);
+    ASSERT_TRUE(standing->stream && standing->stream->is_open());
+    ASSERT_TRUE(running->stream && running->stream->is_open());
     const std::string other = open(key("b"));
     const ResponderPtr kept = send(request("GET", other), key("b"));
 
@@ -372,6 +373,7 @@ TEST_F(McpHttpTest, ACallThatRunsWhenItsKeyEndsIsAnsweredToNobody) {
     const ResponderPtr running = call(session);
     EXPECT_EQ(running->status(), 0);
     endpoint_.close_of(KeyId::trusted("a"));
+    catalog_.held[0]->answer(tool_text_result("late"));
     ASSERT_NE(running->stream, nullptr);
     EXPECT_TRUE(running->stream->was_closed);
     EXPECT_TRUE(messages_in(*running->stream).empty());
