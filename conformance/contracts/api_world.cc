@@ -1,6 +1,7 @@
 #include "api_world.h"
 
 #include "api/http/account_operations.h"
+#include "api/http/agent_operations.h"
 #include "api/http/approval_operations.h"
 #include "api/http/audit_operations.h"
 #include "api/http/health_operations.h"
@@ -164,6 +165,7 @@ void ApiWorld::build() {
         .ticker = *plane.ticker,
         .decisions = *plane.decisions});
     register_page_operations(*table_);
+    register_agent_operations(*table_, "http://localhost:8420");
     register_openapi_operation(*table_, "test");
     face_ = std::make_unique<HttpFace>(
         HttpFace::Parts{

@@ -1,6 +1,7 @@
 // The served OpenAPI document and the documents under docs/contracts are held to the operations.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -116,6 +117,56 @@ TEST(ContractDocuments, NameEveryRequestFieldAndWhetherItIsRequired) {
             const std::string name = section.substr(from, section.find('`', from) - from);
             EXPECT_TRUE(fields.contains(name)) << operation.id << " documents unknown " << name;
         }
+    }
+}
+
+// The catalogue is generated from the sources; this reads them in another way.
+TEST(ContractDocuments, TheErrorCatalogueHasEveryKindThatTheSourcesDeclare) {
+    ApiWorld world;
+    const Json catalogue = world.send_json({.path = "/ai/errors.json"});
+    std::multiset<std::string> served;
+    for (const Json& row : catalogue.find("errors")->items()) {
+        served.insert(row.find("code")->as_string());
+    }
+    std::multiset<std::string> declared;
+    for (const std::string layer : {"base", "contracts", "core", "ports", "services", "api"}) {
+        const std::filesystem::path root = std::string(INTERLOCK_SOURCE_DIR) + "/src/" + layer;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+            if (entry.path().extension() != ".h") {
+                continue;
+            }
+            std::ifstream in(entry.path());
+            for (std::string word; in >> word;) {
+                if (word != "ErrorKind") {
+                    continue;
+                }
+                // A declaration of a kind goes on with `name{"code",`.
+                std::string text;
+                std::getline(in, text, ',');
+                const std::size_t brace = text.find('{');
+                const std::size_t from = text.find('"', brace);
+                if (brace != std::string::npos && from != std::string::npos) {
+                    declared.insert(text.substr(from + 1, text.rfind('"') - from - 1));
+                }
+            }
+        }
+    }
+    EXPECT_GT(declared.size(), 80U);
+    EXPECT_EQ(served, declared);
+}
+
+TEST(ContractDocuments, EveryToolOfTheCatalogueIsAnOperation) {
+    ApiWorld world;
+    const Json catalogue = world.send_json({.path = "/ai/tools.json"});
+    std::set<std::string> listed;
+    for (const Json& tool : catalogue.find("tools")->items()) {
+        const Operation* operation = world.table().find(tool.find("id")->as_string());
+        ASSERT_NE(operation, nullptr) << to_text(tool);
+        EXPECT_EQ(tool.find("path")->as_string(), operation->path);
+        listed.insert(operation->id);
+    }
+    for (const Operation& operation : world.table().all()) {
+        EXPECT_TRUE(!operation.tool || listed.contains(operation.id)) << operation.id;
     }
 }
 

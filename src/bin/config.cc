@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/text.h"
+#include "bin/config_values.h"
 #include "bin/data_path.h"
 #include "contracts/loop/risk_limits.h"
 
@@ -133,6 +134,10 @@ std::vector<Key> http_keys() {
              return set_integer<std::int64_t>(
                  c.http_tenant_requests_per_second, text, 0, 1'000'000);
          }},
+        {"http.public_url",
+         "Where callers reach the server, as its documents tell them; empty: address and port.",
+         [](const Config& c) { return c.http_public_url; },
+         [](Config& c, const std::string& text) { return set_url(c.http_public_url, text); }},
         text_key(
             "http.tls_certificate",
             "PEM file; with http.tls_key turns on TLS.",
@@ -251,31 +256,6 @@ std::vector<Key> mail_keys() {
 
 std::string bool_text(bool value) {
     return value ? "true" : "false";
-}
-
-std::string set_tenants(std::set<TenantId>& into, const std::string& text) {
-    std::set<TenantId> tenants;
-    for (const std::string_view part : split(text, ',')) {
-        const std::string_view name = trim(part);
-        if (name.empty()) {
-            continue;
-        }
-        if (!is_tenant_text(name)) {
-            return "must be tenant ids separated by commas";
-        }
-        tenants.insert(TenantId::trusted(std::string(name)));
-    }
-    into = std::move(tenants);
-    return {};
-}
-
-std::string set_confidence(Decimal& into, const std::string& text) {
-    const auto value = Decimal::parse(text);
-    if (!value || value->is_negative() || *value > Decimal(1)) {
-        return "must be a number from 0 to 1";
-    }
-    into = *value;
-    return {};
 }
 
 // A duration that is told in whole units.

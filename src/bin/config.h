@@ -26,6 +26,7 @@ struct Config {
     std::vector<std::string> http_allowed_hosts;
     std::int64_t http_requests_per_second = 500;
     std::int64_t http_tenant_requests_per_second = 2000;
+    std::string http_public_url;  // Empty: by the address that the server listens on.
     std::string http_tls_certificate;
     std::string http_tls_key;
     bool approvals_two_person = false;

@@ -13,6 +13,7 @@
 #include "adapters/system/random_id_source.h"
 #include "adapters/system/system_clock.h"
 #include "api/http/account_operations.h"
+#include "api/http/agent_operations.h"
 #include "api/http/approval_operations.h"
 #include "api/http/audit_operations.h"
 #include "api/http/health_operations.h"
@@ -92,6 +93,9 @@ struct Server::Body {
     void watch_venues();
     Result<void> build_plane();
     Result<void> load();
+    Result<void> open_http();
+    std::string address() const;   // Where it listens.
+    std::string base_url() const;  // As callers know it.
     void build_table();
     Result<void> build_faces();
     void add_gauges();
@@ -282,6 +286,7 @@ void Server::Body::build_table() {
     register_strategy_operations(table, *plane->strategies);
     register_supervisor_operations(table, *plane->supervisor);
     register_page_operations(table);
+    register_agent_operations(table, base_url());
     register_openapi_operation(table, std::string(interlock_version()));
 }
 
@@ -303,7 +308,39 @@ void Server::Body::add_gauges() {
     });
 }
 
+// Listens, so that the port is known; nothing is taken from it before start().
+Result<void> Server::Body::open_http() {
+    HttpServerConfig http_config;
+    http_config.address = config.http_address;
+    http_config.port = config.http_port;
+    http_config.threads = config.http_threads;
+    http_config.unix_socket_path = folder->file("operator.sock");
+    if (!config.http_tls_certificate.empty()) {
+        http_config.tls = TlsFiles{config.http_tls_certificate, config.http_tls_key};
+    }
+    TRY_ASSIGN(
+        http,
+        HttpServer::open(
+            std::move(http_config), [this](HttpRequest request, HttpResponderPtr responder) {
+                face->handle(std::move(request), std::move(responder));
+            }));
+    return {};
+}
+
+std::string Server::Body::address() const {
+    const bool tls = !config.http_tls_certificate.empty();
+    const std::string& host = config.http_address;
+    return std::string(tls ? "https://" : "http://") +
+           (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
+           std::to_string(http->port());
+}
+
+std::string Server::Body::base_url() const {
+    return config.http_public_url.empty() ? address() : config.http_public_url;
+}
+
 Result<void> Server::Body::build_faces() {
+    TRY(open_http());
     build_table();
     face = std::make_unique<HttpFace>(
         HttpFace::Parts{
@@ -446,11 +483,7 @@ void Server::watch() {
 }
 
 std::string Server::address() const {
-    const bool tls = !body_->config.http_tls_certificate.empty();
-    const std::string& host = body_->config.http_address;
-    return std::string(tls ? "https://" : "http://") +
-           (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
-           std::to_string(port());
+    return body_->address();
 }
 
 std::uint16_t Server::port() const {

@@ -1,0 +1,23 @@
+// Texts of the configuration as values. Each function says what is wrong with the text, as the end
+// of a sentence that begins with the key's name, or gives "" and has set the value.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "base/decimal.h"
+#include "contracts/ids.h"
+
+namespace interlock {
+
+// Tenant ids separated by commas.
+std::string set_tenants(std::set<TenantId>& into, const std::string& text);
+
+// A decimal from 0 to 1.
+std::string set_confidence(Decimal& into, const std::string& text);
+
+// An origin, perhaps with a path, to be put in front of paths and into documents as it stands; or
+// nothing.
+std::string set_url(std::string& into, const std::string& text);
+
+}  // namespace interlock

@@ -1,0 +1,54 @@
+#include "bin/config_values.h"
+
+#include <gtest/gtest.h>
+
+namespace interlock {
+namespace {
+
+TEST(ConfigValues, AUrlIsAnOriginPerhapsWithAPath) {
+    for (const char* good :
+         {"", "http://127.0.0.1:8420", "https://bots.example.com", "https://[::1]:1/a/b"}) {
+        std::string url = "before";
+        EXPECT_EQ(set_url(url, good), "") << good;
+        EXPECT_EQ(url, good);
+    }
+}
+
+TEST(ConfigValues, WhatCannotStandBeforeAPathIsNoUrl) {
+    const std::string too_long = "https://" + std::string(200, 'a');
+    for (const std::string& bad :
+         {std::string("bots.example.com"),
+          std::string("ftp://bots.example.com"),
+          std::string("https://"),
+          std::string("https:///a"),
+          std::string("https://bots.example.com/"),
+          std::string("https://a.example/?q=1"),
+          std::string("https://a.example/\"x"),
+          std::string("https://a example"),
+          std::string("https://user@a.example"),
+          too_long}) {
+        std::string url = "before";
+        EXPECT_NE(set_url(url, bad), "") << bad;
+        EXPECT_EQ(url, "before");
+    }
+}
+
+TEST(ConfigValues, TenantsAreSeparatedByCommas) {
+    std::set<TenantId> tenants;
+    EXPECT_EQ(set_tenants(tenants, "a, b,,"), "");
+    EXPECT_EQ(tenants.size(), 2U);
+    EXPECT_NE(set_tenants(tenants, "a, B"), "");
+    EXPECT_EQ(tenants.size(), 2U);
+}
+
+TEST(ConfigValues, AConfidenceIsFromZeroToOne) {
+    Decimal value;
+    EXPECT_EQ(set_confidence(value, "0.65"), "");
+    for (const char* bad : {"-0.1", "1.01", "high", ""}) {
+        EXPECT_NE(set_confidence(value, bad), "") << bad;
+    }
+    EXPECT_EQ(to_text(value), "0.65");
+}
+
+}  // namespace
+}  // namespace interlock
