@@ -8,10 +8,12 @@
 #include "base/json.h"
 #include "contracts/approval/approval.h"
 #include "contracts/bot/exchange_keys.h"
+#include "contracts/bot/signup.h"
 #include "contracts/control/control_decision.h"
 #include "contracts/kill/kill_switch.h"
 #include "contracts/loop/control.h"
 #include "contracts/loop/loop_tools.h"
+#include "contracts/mail/mail.h"
 #include "contracts/principal/account.h"
 #include "contracts/principal/human.h"
 #include "contracts/principal/tenant.h"
@@ -91,6 +93,17 @@ void try_principals(const Json& json) {
     decoded(decode_invite_human(json));
 }
 
+// The address of an owner is one that no header can hide in.
+void try_onboarding(const Json& json) {
+    if (const auto request = decode_signup(json); decoded(request)) {
+        CHECK(is_mail_address(request->email));
+        CHECK(to_text(request->agent_metadata).size() <= kAgentMetadataBytesMax);
+    }
+    decoded(decode_set_plan(json));
+    decoded(decode_grant_keys(json));
+    decoded(decode_set_asset_list(json));
+}
+
 void try_request(std::string_view text) {
     const auto json = parse_json(text);
     if (!json) {
@@ -101,6 +114,7 @@ void try_request(std::string_view text) {
     try_decision(*json);
     decoded(decode_strategy_policy(*json));
     try_principals(*json);
+    try_onboarding(*json);
 }
 
 }  // namespace interlock

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "contracts/bot/onboarding_row.h"
 #include "contracts/loop/risk_limits.h"
 #include "contracts/loop/state_facts.h"
 #include "contracts/market/market_facts.h"
@@ -48,6 +49,7 @@ void try_state(std::string_view text) {
     holds(*json, decode_concern);
     holds(*json, decode_instance_list);
     holds(*json, decode_control_row);
+    holds(*json, decode_onboarding_row);
     holds(*json, decode_planner_input);
     holds(*json, decode_state_facts);
     holds(*json, decode_market_set);

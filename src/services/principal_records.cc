@@ -1,5 +1,6 @@
 #include "services/principal_records.h"
 
+#include "base/check.h"
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
@@ -123,7 +124,9 @@ Result<TenantPeople> PrincipalRecords::people_of(Turn& turn, const TenantId& ten
     return people;
 }
 
-Result<void> PrincipalRecords::add_tenant(Turn& turn, const Tenant& tenant) {
+Result<void> PrincipalRecords::add_tenant(
+    Turn& turn, const Tenant& tenant, std::int64_t count_max) {
+    CHECK(count_max <= kTenantsMax);
     const std::string key(kTenantCount);
     TRY_ASSIGN(const std::optional<Json> json, turn.load(key));
     std::int64_t count = 0;
@@ -131,10 +134,10 @@ Result<void> PrincipalRecords::add_tenant(Turn& turn, const Tenant& tenant) {
         FieldReader in(*json);
         TRY_ASSIGN(count, in.finish(in.required<std::int64_t>("count")));
     }
-    if (count >= kTenantsMax) {
+    if (count >= count_max) {
         return fail(
             errors::limit_reached,
-            "This host has at most " + std::to_string(kTenantsMax) + " tenants.");
+            "This host has room for " + std::to_string(count_max) + " tenants.");
     }
     turn.save(key, Json::object({{"count", count + 1}}));
     save(turn, tenant);

@@ -38,8 +38,8 @@ public:
     Result<std::optional<Human>> find_human_by_email(Turn& turn, const std::string& email);
     Result<TenantPeople> people_of(Turn& turn, const TenantId& tenant_id);
 
-    // New ones; `limit_reached` at kTenantsMax.
-    Result<void> add_tenant(Turn& turn, const Tenant& tenant);
+    // New ones; `limit_reached` at the most that there may be, kTenantsMax or fewer.
+    Result<void> add_tenant(Turn& turn, const Tenant& tenant, std::int64_t count_max = kTenantsMax);
     void add_human(Turn& turn, const Human& human);
     // Saves, and after the commit shows the change to everybody.
     void save(Turn& turn, const Tenant& tenant);

@@ -54,6 +54,8 @@ inline constexpr ErrorKind asset_not_allowed{
     "Leave the named markets out, or ask the account owner to allow them (set_asset_list)."};
 }  // namespace errors
 
+// Of kTenantsMax so many are kept for the operator: strangers who sign up cannot fill the host.
+inline constexpr std::int64_t kTenantsForOperator = 500;
 inline constexpr std::size_t kAgentMetadataBytesMax = 4096;  // As compact JSON.
 inline constexpr std::size_t kAgentMetadataDepthMax = 8;
 inline constexpr std::size_t kAssetListMax = 64;

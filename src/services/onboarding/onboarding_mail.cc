@@ -107,6 +107,10 @@ Result<void> OnboardingService::give_up_letter(Turn& turn, OnboardingRow& row, s
 void OnboardingService::send_letter(
     TenantId tenant_id, std::int64_t serial, std::shared_ptr<Mail> letter) {
     const bool taken = parts_.workers.try_run([this, tenant_id, serial, letter] {
+        if (is_stopping_) {
+            wipe(letter->text);
+            return;
+        }
         const Result<void> sent = parts_.mailer.send(*letter);
         wipe(letter->text);
         MailOutcome outcome{.serial = serial, .error = {}};

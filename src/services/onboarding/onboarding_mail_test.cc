@@ -161,6 +161,18 @@ TEST(ActivationMail, ThatNoWorkerTakesCostsNoAttempt) {
     EXPECT_EQ(desk.mailer.sent.size(), 1u);
 }
 
+TEST(ActivationMail, ThatWaitsWhileTheServerStopsGoesOutAfterTheStart) {
+    OnboardingDesk desk;
+    const auto account = desk.signup();
+    desk.service().stop();
+    desk.fire();
+    EXPECT_EQ(desk.mailer.tries, 0);
+    EXPECT_EQ(desk.row(account->tenant_id).signup->mail.state, MailState::due);
+    desk.restart();
+    desk.fire();
+    EXPECT_EQ(desk.mailer.sent.size(), 1u);
+}
+
 TEST(ActivationMail, ThatFailedIsBegunAnewByPeople) {
     OnboardingDesk desk;
     const auto account = desk.signup();

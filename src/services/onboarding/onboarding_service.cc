@@ -212,7 +212,9 @@ Result<Outcome<NewAccount>> OnboardingService::decide_signup(
 Result<void> OnboardingService::store_account(
     Turn& turn, const Tenant& tenant, const Human& owner) {
     PrincipalRecords& records = parts_.principals.records();
-    TRY(records.add_tenant(turn, tenant));
+    const bool by_operator = turn.principal().kind == PrincipalKind::host_operator;
+    TRY(records.add_tenant(
+        turn, tenant, by_operator ? kTenantsMax : kTenantsMax - kTenantsForOperator));
     records.add_human(turn, owner);
     AuditDraft draft = turn.draft("TENANT_CREATED");
     draft.detail.set("tenant_id", tenant.tenant_id.text());

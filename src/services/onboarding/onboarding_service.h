@@ -9,6 +9,7 @@
 // Functions with a reply may be called from any thread; those with a Turn inside one.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -56,6 +57,10 @@ public:
     // Loads the accounts, and lets every letter that is due be tried at once with a new code. After
     // the principals and the runner, before the engine starts.
     Result<void> open();
+
+    // Before the workers stop, from any thread: letters that wait for one are left for the next
+    // start, so that a mail server that does not answer holds up nothing.
+    void stop() { is_stopping_ = true; }
 
     template <class T>
     using Reply = TypedReply<T>;
@@ -151,6 +156,7 @@ private:
     Hooks hooks_;
     AccountBoard board_;
     SignupDoor door_;
+    std::atomic<bool> is_stopping_{false};
 };
 
 }  // namespace interlock

@@ -229,15 +229,19 @@ TEST(Onboarding, TriesOfKnownAddressesCountAndFailuresOfTheHostDoNot) {
     EXPECT_EQ(code_of(desk.signup()), "rate_limited");
 }
 
-TEST(Onboarding, AFullHostRefusesAndKeepsNothing) {
+TEST(Onboarding, AHostThatIsFullForStrangersRefusesThemAndKeepsNothing) {
     OnboardingDesk desk;
     ASSERT_TRUE(desk.signup());
-    const std::string stored = "{\"count\":" + std::to_string(kTenantsMax) + "}";
+    const std::string stored =
+        "{\"count\":" + std::to_string(kTenantsMax - kTenantsForOperator) + "}";
     desk.restart(
         [&](MemoryLedgerContents& contents) { contents.states["tenant_count"].json = stored; });
     const std::string before = desk.states_text();
     EXPECT_EQ(code_of(desk.signup("b@example.com")), "limit_reached");
     EXPECT_EQ(desk.states_text(), before);
+    // What is left is the operator's.
+    EXPECT_TRUE(desk.signup(
+        "b@example.com", PlanName::trial, {OnboardingDesk::host_operator(), "unix", true}));
 }
 
 TEST(Onboarding, ATrialEndsAtItsTimeAndIsRecordedOnce) {
