@@ -321,6 +321,23 @@ std::vector<Key> supervisor_keys() {
     };
 }
 
+std::vector<Key> bot_keys() {
+    return {
+        word_key(
+            "bots.signup",
+            "open: anyone may sign up for a bot; closed: the operator alone.",
+            &Config::bots_signup,
+            {"open", "closed"}),
+        {"bots.venue_weight_per_minute",
+         "Request weight of the venue that all bots share, by the minute; pulses wait for it.",
+         [](const Config& c) { return std::to_string(c.bots_venue_weight_per_minute); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::int64_t>(
+                 c.bots_venue_weight_per_minute, text, 600, 10'000'000);
+         }},
+    };
+}
+
 std::vector<Key> all_keys() {
     std::vector<Key> keys{
         text_key("data", "Folder of database, keys and sockets.", &Config::data_folder),
@@ -356,6 +373,9 @@ std::vector<Key> all_keys() {
         keys.push_back(std::move(key));
     }
     for (Key& key : supervisor_keys()) {
+        keys.push_back(std::move(key));
+    }
+    for (Key& key : bot_keys()) {
         keys.push_back(std::move(key));
     }
     for (const LimitSpec& spec : limit_specs()) {

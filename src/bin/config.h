@@ -42,6 +42,8 @@ struct Config {
     std::string mail_smtp_password_file;  // Not the password: configuration is shown to people.
     std::string mail_smtp_ca_file;
     int mail_smtp_timeout_seconds = 30;
+    std::string bots_signup = "open";
+    std::int64_t bots_venue_weight_per_minute = 1'200'000;
     Decimal paper_deposit = Decimal(100'000);
     std::int64_t paper_seed = 1;
     bool paper_sync = true;

@@ -16,6 +16,7 @@
 #include "api/http/agent_operations.h"
 #include "api/http/approval_operations.h"
 #include "api/http/audit_operations.h"
+#include "api/http/bot_operations.h"
 #include "api/http/health_operations.h"
 #include "api/http/http_face.h"
 #include "api/http/human_operations.h"
@@ -23,6 +24,7 @@
 #include "api/http/kill_operations.h"
 #include "api/http/loop_control_operations.h"
 #include "api/http/loop_operations.h"
+#include "api/http/onboarding_operations.h"
 #include "api/http/page_operations.h"
 #include "api/http/probe_operations.h"
 #include "api/http/strategy_operations.h"
@@ -33,6 +35,7 @@
 #include "base/bounded_queue.h"
 #include "base/errors.h"
 #include "base/log.h"
+#include "bin/bot_platform.h"
 #include "bin/version.h"
 #include "core/market/synthetic_market.h"
 #include "services/loop/venue_sink.h"
@@ -74,6 +77,7 @@ struct Server::Body {
     std::unique_ptr<OutboxThreads> outbox;
     std::unique_ptr<WorkerPool> workers;
     std::unique_ptr<PrincipalService> principals;
+    std::unique_ptr<BotPlatform> platform;
     OperationTable table;
     std::unique_ptr<HttpFace> face;
     std::unique_ptr<OperationCatalog> catalog;
@@ -88,14 +92,16 @@ struct Server::Body {
     Result<void> open_folder();
     Result<void> open_venues();
     std::map<TradeMode, Venue*> venues() const;
+    void submit(TurnRequest request);
+    Result<void> build_bots();
+    std::string base_url() const;  // As callers know it.
     Result<LoopConfig> loop_config() const;
     void open_paper_account(const Account& account);
     void watch_venues();
     Result<void> build_plane();
     Result<void> load();
     Result<void> open_http();
-    std::string address() const;   // Where it listens.
-    std::string base_url() const;  // As callers know it.
+    std::string address() const;  // Where it listens.
     void build_table();
     Result<void> build_faces();
     void add_gauges();
@@ -132,14 +138,19 @@ Result<void> Server::Body::open_venues() {
             *paper,
             clock,
             {.journal_path = folder->file("shadow.journal"), .sync = config.paper_sync}));
-    venue_sink = std::make_unique<VenueSink>(
-        VenueSink::Parts{.venues = venues(), .behind = *sink, .clock = clock, .accounts = [this] {
-                             std::vector<VenueAccount> accounts;
-                             for (const LoopService::Watched& watched : plane->loop->watched()) {
-                                 accounts.push_back(watched.account);
-                             }
-                             return accounts;
-                         }});
+    venue_sink = std::make_unique<VenueSink>(VenueSink::Parts{
+        .venues = venues(),
+        .behind = *sink,
+        .clock = clock,
+        .accounts =
+            [this] {
+                std::vector<VenueAccount> accounts;
+                for (const LoopService::Watched& watched : plane->loop->watched()) {
+                    accounts.push_back(watched.account);
+                }
+                return accounts;
+            },
+        .on_request = [this](const OutboxItem& effect) { platform->bots().charge(effect); }});
     return {};
 }
 
@@ -185,16 +196,49 @@ void Server::Body::watch_venues() {
     }
 }
 
+void Server::Body::submit(TurnRequest request) {
+    // The program's own turns have a lane that a flood of callers cannot fill.
+    if (request.principal.kind == PrincipalKind::internal && !request.urgent) {
+        engine->submit_internal(std::move(request));
+    } else {
+        engine->submit(std::move(request));
+    }
+}
+
+std::string Server::Body::base_url() const {
+    return config.http_public_url.empty() ? address() : config.http_public_url;
+}
+
+Result<void> Server::Body::build_bots() {
+    TRY_ASSIGN(
+        platform,
+        BotPlatform::open({
+            .plane = *plane,
+            .store = *store,
+            .clock = clock,
+            .ids = ids,
+            .submit = [this](TurnRequest request) { submit(std::move(request)); },
+            .principals = *principals,
+            .feed = *paper,
+            .venue = *paper,
+            .config = config,
+            .data_folder = folder->path(),
+            .base_url = [this] { return base_url(); },
+        }));
+    venue_watch = std::make_unique<VenueWatch>(VenueWatch::Parts{
+        .loop = *plane->loop,
+        .venues = venues(),
+        .clock = clock,
+        .ticker = *plane->ticker,
+        .decisions = *plane->decisions,
+        .supervisor = plane->supervisor.get(),
+        .bots = &platform->bots()});
+    return {};
+}
+
 Result<void> Server::Body::build_plane() {
     TRY_ASSIGN(LoopConfig loop, loop_config());
-    const SubmitTurn submit = [this](TurnRequest request) {
-        // The program's own turns have a lane that a flood of callers cannot fill.
-        if (request.principal.kind == PrincipalKind::internal && !request.urgent) {
-            engine->submit_internal(std::move(request));
-        } else {
-            engine->submit(std::move(request));
-        }
-    };
+    const SubmitTurn to_engine = [this](TurnRequest request) { submit(std::move(request)); };
     plane = std::make_unique<Plane>(
         Plane::Parts{
             .store = *store,
@@ -205,7 +249,7 @@ Result<void> Server::Body::build_plane() {
             .sink = *venue_sink,
             .flag = *flag,
             .key = folder->ledger_key(),
-            .submit = submit,
+            .submit = to_engine,
             .dispatch =
                 [this](std::vector<OutboxItem> effects) { outbox->enqueue(std::move(effects)); },
             .feed = paper.get(),
@@ -216,13 +260,6 @@ Result<void> Server::Body::build_plane() {
             .has_sink = !config.effects_sink.empty(),
             .loop = std::move(loop),
             .supervisor = config.supervisor});
-    venue_watch = std::make_unique<VenueWatch>(VenueWatch::Parts{
-        .loop = *plane->loop,
-        .venues = venues(),
-        .clock = clock,
-        .ticker = *plane->ticker,
-        .decisions = *plane->decisions,
-        .supervisor = plane->supervisor.get()});
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);
     engine->set_round_duty([this] { plane->ledger.duty(); });
@@ -232,7 +269,7 @@ Result<void> Server::Body::build_plane() {
     workers = std::make_unique<WorkerPool>();
     principals = std::make_unique<PrincipalService>(PrincipalService::Parts{
         .runner = plane->runner,
-        .submit = submit,
+        .submit = to_engine,
         .directory = plane->directory,
         .workers = *workers,
         .clock = clock,
@@ -261,6 +298,7 @@ Result<void> Server::Body::load() {
             {{"unknown", static_cast<std::int64_t>(recovery.unsettled.size())},
              {"resent", static_cast<std::int64_t>(recovery.resend.size())}});
     }
+    TRY(build_bots());
     outbox->enqueue(std::move(recovery.resend));
     outbox->enqueue_unsettled(std::move(recovery.unsettled));
     return {};
@@ -285,6 +323,8 @@ void Server::Body::build_table() {
     register_control_operations(table, *plane->decisions, *plane->strategies);
     register_strategy_operations(table, *plane->strategies);
     register_supervisor_operations(table, *plane->supervisor);
+    register_bot_operations(table, platform->bots());
+    register_onboarding_operations(table, platform->onboarding());
     register_page_operations(table);
     register_agent_operations(table, base_url());
     register_openapi_operation(table, std::string(interlock_version()));
@@ -335,10 +375,6 @@ std::string Server::Body::address() const {
            std::to_string(http->port());
 }
 
-std::string Server::Body::base_url() const {
-    return config.http_public_url.empty() ? address() : config.http_public_url;
-}
-
 Result<void> Server::Body::build_faces() {
     TRY(open_http());
     build_table();
@@ -369,20 +405,6 @@ Result<void> Server::Body::build_faces() {
     mcp_server = std::make_unique<McpServer>(*catalog, std::string(interlock_version()));
     mcp = std::make_unique<McpHttp>(McpHttp::Parts{*mcp_server, clock, ids});
     plane->directory.on_key_ended([this](const KeyId& key_id) { mcp->close_of(key_id); });
-    HttpServerConfig http_config;
-    http_config.address = config.http_address;
-    http_config.port = config.http_port;
-    http_config.threads = config.http_threads;
-    http_config.unix_socket_path = folder->file("operator.sock");
-    if (!config.http_tls_certificate.empty()) {
-        http_config.tls = TlsFiles{config.http_tls_certificate, config.http_tls_key};
-    }
-    TRY_ASSIGN(
-        http,
-        HttpServer::open(
-            std::move(http_config), [this](HttpRequest request, HttpResponderPtr responder) {
-                face->handle(std::move(request), std::move(responder));
-            }));
     add_gauges();
     return {};
 }
@@ -423,6 +445,7 @@ Result<void> Server::build(const Config& config) {
 void Server::start() {
     body_->engine->start();
     body_->outbox->start();
+    body_->platform->start();
     body_->http->start();
     body_->venue_thread = std::thread([this] { body_->watch_venues(); });
     watch_ = std::thread([this] { watch(); });
@@ -446,6 +469,9 @@ void Server::stop() {
     }
     if (body_->http) {
         body_->http->stop(kShutdownGrace);
+    }
+    if (body_->platform) {
+        body_->platform->stop();
     }
     if (body_->workers) {
         body_->workers->stop();

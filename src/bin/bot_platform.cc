@@ -1,0 +1,173 @@
+#include "bin/bot_platform.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "bin/mail_setup.h"
+#include "bin/vault_folder.h"
+
+namespace interlock {
+namespace {
+
+struct DefaultMarket {
+    std::string_view symbol;
+    std::string_view amount;  // In base units: worth about a thousand of the quote.
+};
+constexpr DefaultMarket kMarkets[] = {{"BTCUSDT", "0.02"}, {"ETHUSDT", "0.4"}, {"SOLUSDT", "6"}};
+
+}  // namespace
+
+BotConfig default_bot_platform_config(std::size_t symbols_max) {
+    std::map<Symbol, Decimal> amounts;
+    for (const DefaultMarket& market : kMarkets) {
+        if (amounts.size() >= symbols_max) {
+            break;
+        }
+        const auto symbol = Symbol::parse(market.symbol);
+        const auto amount = Decimal::parse(market.amount);
+        CHECK(symbol.has_value() && amount.has_value());
+        amounts[*symbol] = *amount;
+    }
+    return default_bot_config(std::move(amounts));
+}
+
+Result<std::unique_ptr<BotPlatform>> BotPlatform::open(Parts parts) {
+    std::unique_ptr<BotPlatform> platform(new BotPlatform(std::move(parts)));
+    TRY(platform->build());
+    return platform;
+}
+
+BotPlatform::~BotPlatform() {
+    stop();
+}
+
+Result<void> BotPlatform::build() {
+    key_workers_ = std::make_unique<WorkerPool>(
+        WorkerPool::Bounds{.threads = 1, .waiting_max = kJobsWaitingMax});
+    pnl_workers_ = std::make_unique<WorkerPool>(
+        WorkerPool::Bounds{.threads = 1, .waiting_max = PnlJobs::Bounds{}.jobs_max});
+    hydrators_ = std::make_unique<WorkerPool>(
+        WorkerPool::Bounds{.threads = 1, .waiting_max = kJobsWaitingMax});
+    TRY_ASSIGN(
+        masters_,
+        open_master_keys(
+            chosen_master_key(parts_.data_folder, parts_.config.vault_master_key_file)));
+    TRY_ASSIGN(FilePnlLog log, FilePnlLog::open(parts_.data_folder + "/pnl"));
+    log_.emplace(std::move(log));
+    vault_ = std::make_unique<VaultService>(VaultService::Parts{
+        .runner = parts_.plane.runner,
+        .submit = parts_.submit,
+        .workers = *key_workers_,
+        .masters = *masters_,
+        .ids = parts_.ids,
+        .checks = {{std::string(kPaperExchange), &keys_}}});
+    if (const auto opened = vault_->open(); !opened) {
+        // Everything else works; whatever needs a key says why it cannot.
+        log_error("vault_shut", {{"message", opened.error().message}});
+    }
+    pnl_ = std::make_unique<PnlJobs>(PnlJobs::Parts{
+        .runner = parts_.plane.runner,
+        .store = parts_.store,
+        .feed = parts_.feed,
+        .log = *log_,
+        .clock = parts_.clock,
+        .submit = parts_.submit,
+        .run = [this](std::function<void()> slice) {
+            return pnl_workers_->try_run(std::move(slice));
+        }});
+    TRY(pnl_->open());
+    bots_ = std::make_unique<BotService>(BotService::Parts{
+        .runner = parts_.plane.runner,
+        .submit = parts_.submit,
+        .loop = *parts_.plane.loop,
+        .runtime = parts_.plane.running,
+        .ticker = *parts_.plane.ticker,
+        .control = *parts_.plane.decisions,
+        .kill = parts_.plane.kill,
+        .latch = parts_.plane.latch,
+        .approvals = parts_.plane.approvals,
+        .vault = *vault_,
+        .store = parts_.store,
+        .feed = parts_.feed,
+        .clock = parts_.clock,
+        .fetch = [this](
+                     const VenueAccount& account,
+                     std::int64_t cursor) { return parts_.venue.report(account, cursor); },
+        .run = [this](std::function<void()> job) { return hydrators_->try_run(std::move(job)); },
+        .pnl = *pnl_,
+        .defaults = default_bot_platform_config(kBotSymbolsMax),
+        .weight_per_minute = parts_.config.bots_venue_weight_per_minute});
+    TRY(bots_->open());
+    return build_onboarding();
+}
+
+Result<void> BotPlatform::build_onboarding() {
+    postmen_ = std::make_unique<WorkerPool>(
+        WorkerPool::Bounds{.threads = 1, .waiting_max = kJobsWaitingMax});
+    TRY_ASSIGN(mailer_, open_configured_mailer(parts_.config, parts_.clock, parts_.ids));
+    SignupRules rules;
+    rules.open = parts_.config.bots_signup == "open";
+    onboarding_ = std::make_unique<OnboardingService>(OnboardingService::Parts{
+        .runner = parts_.plane.runner,
+        .submit = parts_.submit,
+        .principals = parts_.principals,
+        .workers = *postmen_,
+        .mailer = *mailer_,
+        .clock = parts_.clock,
+        .ids = parts_.ids,
+        .base_url = parts_.base_url,
+        .rules = rules});
+    onboarding_->set_hooks({
+        .on_signup =
+            [this](Turn& turn, const TenantId& tenant_id, const BotPlan& plan) -> Result<void> {
+            return bots_->adopt(turn, tenant_id, default_bot_platform_config(plan.symbols_max));
+        },
+        .on_inactive = [this](Turn& turn, const TenantId&) -> Result<void> {
+            return bots_->halt_by_rule(turn, "the plan of this account is over");
+        },
+        .on_key_replaced =
+            [this](const TenantId& tenant_id, const std::optional<KeyId>&) {
+                bots_->restart_by_rule(tenant_id, "its access key was replaced");
+            },
+    });
+    bots_->set_rules({
+        .may_run = [this](Turn& turn) { return onboarding_->check_active(turn); },
+        .may_have = [this](Turn& turn, const BotConfig& wanted) { return may_have(turn, wanted); },
+        .take_grant =
+            [this](Turn& turn, const std::string& exchange) {
+                return onboarding_->take_grant(turn, exchange);
+            },
+    });
+    return onboarding_->open();
+}
+
+Result<void> BotPlatform::may_have(Turn& turn, const BotConfig& wanted) {
+    TRY(onboarding_->check_active(turn));
+    TRY_ASSIGN(const std::size_t symbols_max, onboarding_->symbols_max(turn));
+    if (wanted.symbols.size() > symbols_max) {
+        return fail(
+            errors::plan_limit,
+            "The plan of this account allows " + std::to_string(symbols_max) + " symbols.");
+    }
+    return onboarding_->check_assets(turn, turn.principal(), wanted.symbols);
+}
+
+void BotPlatform::start() {
+    pnl_->settle();
+}
+
+void BotPlatform::stop() {
+    if (onboarding_) {
+        onboarding_->stop();  // Letters that wait go out after the next start.
+    }
+    if (pnl_) {
+        pnl_->shut_down();
+    }
+    for (WorkerPool* pool :
+         {key_workers_.get(), pnl_workers_.get(), hydrators_.get(), postmen_.get()}) {
+        if (pool != nullptr) {
+            pool->stop();
+        }
+    }
+}
+
+}  // namespace interlock
