@@ -31,6 +31,19 @@ struct StrategyTickerTest : ::testing::Test {
         return found;
     }
 
+    void expect_planned_again(const Json& record) {
+        const auto fetch = [&](const char* key) {
+            const std::string ref = record.find("inputs")->find(key)->as_string();
+            const auto bytes = world.memory.read_artifact(world.tenant, ref.substr(7)).value();
+            return parse_json(bytes.value()).value();
+        };
+        const StateFacts state = decode_state_facts(fetch("state_hash")).value();
+        const MarketSet market = decode_market_set(fetch("market_hash")).value();
+        const Plan again = replan(*record.find("planner_input"), state, market).value();
+        EXPECT_FALSE(again.intents.empty());
+        EXPECT_EQ(to_text(encode(again)), to_text(*record.find("plan")));
+    }
+
     StrategyWorld world;
     std::string id;
 };
@@ -136,17 +149,19 @@ TEST_F(StrategyTickerTest, StandsStillWhenItsTenantRunsAnotherMode) {
 TEST_F(StrategyTickerTest, APlanIsMadeAgainFromItsRecordedFacts) {
     start("grid_trader", StrategyWorld::grid_config());
     world.pass(Duration::of_seconds(3));
+    expect_planned_again(world.decision(decisions().front()));
+}
+
+TEST_F(StrategyTickerTest, WhatAMakerAskedForIsRecordedWithItsPlan) {
+    start("inventory_rails", Json::object({{"amount", "2"}, {"tick_seconds", 1}}));
+    world.pass(Duration::of_seconds(3));
+    ASSERT_FALSE(decisions().empty());
     const Json record = world.decision(decisions().front());
-    const auto fetch = [&](const char* key) {
-        const std::string ref = record.find("inputs")->find(key)->as_string();
-        const auto bytes = world.memory.read_artifact(world.tenant, ref.substr(7)).value();
-        return parse_json(bytes.value()).value();
-    };
-    const StateFacts state = decode_state_facts(fetch("state_hash")).value();
-    const MarketSet market = decode_market_set(fetch("market_hash")).value();
-    const Plan again = replan(*record.find("planner_input"), state, market).value();
-    EXPECT_FALSE(again.intents.empty());
-    EXPECT_EQ(to_text(encode(again)), to_text(*record.find("plan")));
+    const PlannerInput input = decode_planner_input(*record.find("planner_input")).value();
+    EXPECT_TRUE(input.trades.has_value());
+    ASSERT_EQ(input.signals.list.size(), 1u);
+    EXPECT_TRUE(input.signals.list[0].bandwidth_quantile.has_value());
+    expect_planned_again(record);
 }
 
 class Failing final : public Strategy {

@@ -24,6 +24,7 @@ struct Level {
     Quote quote;
     std::int64_t number = 0;  // From the touch outwards, from 0.
     bool stands = false;      // An own order is there already.
+    Decimal near = {};        // So far from its price an order may be.
 };
 
 // One tick: where the levels lie, how much of them the rails and funds allow, and what that
@@ -268,12 +269,14 @@ Result<void> Rails::shape() {
 void Rails::match(MakerPlan& plan) {
     Reckoning reckon;
     const Decimal tolerance = reckon.multiply_down(step_, kTolerance);
+    for (Level& level : levels_) {
+        level.near = reckon.multiply_down(level.quote.price, tolerance);
+    }
     for (const OwnOrder& order : desk_.input->own_orders) {
         const auto level = std::find_if(levels_.begin(), levels_.end(), [&](const Level& at) {
             const __int128 apart = order.price.units() - at.quote.price.units();
-            const Decimal near = reckon.multiply_down(at.quote.price, tolerance);
             return !at.stands && order.side == at.quote.side &&
-                   (apart < 0 ? -apart : apart) <= near.units();
+                   (apart < 0 ? -apart : apart) <= at.near.units();
         });
         // A part-filled order is smaller than its level and stands; a larger one is too bold.
         const bool stands = level != levels_.end() &&
