@@ -72,6 +72,7 @@ private:
     Result<void> shape_asks(Reckoning& reckon);
     Decimal own_open(Side side, Reckoning& reckon) const;
     void match(MakerPlan& plan);
+    std::optional<Quote> cut_to(const Quote& quote, Decimal room, Reckoning& reckon) const;
     void place(MakerPlan& plan);
 
     const RailsConfig& config_;
@@ -290,26 +291,44 @@ void Rails::match(MakerPlan& plan) {
     }
 }
 
-// The rails are asked once more, of the orders that really stand: whatever the shape says, no order
-// is written that could carry the inventory across them.
+// The same quote, or as much of it as there is room for, if the venue takes that.
+std::optional<Quote> Rails::cut_to(const Quote& quote, Decimal room, Reckoning& reckon) const {
+    if (quote.qty <= room) {
+        return quote;
+    }
+    if (!room.is_positive()) {
+        return std::nullopt;
+    }
+    return shape_quote(
+        desk_,
+        quote.side,
+        quote.price,
+        {.value = reckon.multiply_up(room, quote.price), .value_below = {}, .qty_max = room});
+}
+
+// The rails are asked once more, of the orders that really stand: one that is a little larger than
+// its level leaves less for the others, and no order is written that could carry the inventory
+// across.
 void Rails::place(MakerPlan& plan) {
     Reckoning reckon;
     Decimal bids = own_open(Side::buy, reckon);
     Decimal asks = own_open(Side::sell, reckon);
     for (Level& level : levels_) {
-        const Quote& quote = level.quote;
-        if (level.stands || desk_.waits(quote.side) || is_paused(quote.side)) {
+        const Side side = level.quote.side;
+        if (level.stands || desk_.waits(side) || is_paused(side)) {
             continue;
         }
-        const bool is_bid = quote.side == Side::buy;
-        const Decimal after = reckon.add(is_bid ? bids : asks, quote.qty);
-        const Decimal room = is_bid ? reckon.subtract(rail_, inventory_) : inventory_;
-        if (after > room || reckon.overflowed()) {
+        const bool is_bid = side == Side::buy;
+        Decimal& open = is_bid ? bids : asks;
+        const Decimal most = is_bid ? reckon.subtract(rail_, inventory_) : inventory_;
+        const auto quote = cut_to(level.quote, reckon.subtract(most, open), reckon);
+        if (!quote || reckon.overflowed()) {
             continue;
         }
-        level.stands = is_bid ? plan.bid(quote.price, quote.qty) : plan.ask(quote.price, quote.qty);
+        level.stands =
+            is_bid ? plan.bid(quote->price, quote->qty) : plan.ask(quote->price, quote->qty);
         if (level.stands) {
-            (is_bid ? bids : asks) = after;
+            open = reckon.add(open, quote->qty);
         }
         is_paced_ |= !level.stands && desk_.orders_allowed <= 0;
     }

@@ -188,6 +188,24 @@ TEST_F(InventoryRailsTest, ALevelIsCutToTheRailNearestFirst) {
     EXPECT_EQ(sells, decs({"0.01", "0.01", "0.005"}));
 }
 
+// An order may stay although its level became a little smaller; the next one is cut for it.
+TEST_F(InventoryRailsTest, OrdersThatStandCountForTheRailsAsTheyAre) {
+    run();
+    world.fill(nearest(Side::buy).order_client_id);  // 0.04 now, and two bids of 0.01.
+    world.fill(nearest(Side::sell).order_client_id, dec("0.0095"));
+    EXPECT_EQ(told("inventory"), "0.0305");
+    run();  // What lies beyond the last level is taken back.
+    std::vector<Decimal> bids;
+    const Plan plan = run();
+    for (const Intent& intent : plan.intents) {
+        if (intent.side == Side::buy) {
+            bids.push_back(intent.qty);
+        }
+    }
+    EXPECT_EQ(bids, decs({"0.01", "0.0095"}));
+    EXPECT_EQ(own(Side::buy), 3);
+}
+
 TEST_F(InventoryRailsTest, ALevelIsCutToFundsNearestFirst) {
     world.cash("700");
     const Plan plan = run();
