@@ -1,6 +1,7 @@
 #include "api/authenticate.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 #include "base/crypto.h"
 
@@ -197,6 +198,51 @@ TEST(CheckOrigin, LetsReadsAndHeaderCredentialsPass) {
 
     EXPECT_TRUE(check_origin(read, by_cookie));
     EXPECT_TRUE(check_origin(write_from({{"Host", "a:1"}}), Authenticated{}));
+}
+
+HttpRequest request_to(std::string target) {
+    HttpRequest request;
+    request.target = std::move(target);
+    return request;
+}
+
+TEST_F(Authenticate, APathThatBeginsWithNoKeyIsLeftAlone) {
+    for (const char* target :
+         {"",
+          "*",
+          "/",
+          "//",
+          "/?ilk_a",
+          "/api/ilk_a/x",
+          "/ilk",
+          "/ILK_a/x",
+          "/il%6b",
+          "x/ilk_a",
+          "http://host/ilk_a/x",
+          "/%",
+          "/%zz",
+          "/i?ilk_"}) {
+        HttpRequest request = request_to(target);
+        EXPECT_FALSE(unfold_path_key(request, directory_)) << target;
+        EXPECT_EQ(request.target, target);
+        EXPECT_TRUE(request.headers.empty());
+    }
+}
+
+TEST_F(Authenticate, WhateverFollowsAKeyInThePathNothingOfItStaysInTheTarget) {
+    EXPECT_TRUE(rc::check([&] {
+        // Without the marks that end the segment, and long enough not to be found by chance.
+        std::string key = "ilk_" + *rc::gen::arbitrary<std::string>();
+        std::erase(key, '/');
+        std::erase(key, '?');
+        key += "canary";
+        const auto rest = *rc::gen::element<std::string>("", "/", "/a", "?q=1", "/a/b?q=%41");
+        HttpRequest request = request_to("/" + key + rest);
+        RC_ASSERT(unfold_path_key(request, directory_));
+        RC_ASSERT(request.target == "/api/_" + rest);
+        RC_ASSERT(request.headers.size() == 1U);
+        RC_ASSERT(!authenticate(request, directory_, kNow).principal);
+    }));
 }
 
 }  // namespace

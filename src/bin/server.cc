@@ -403,7 +403,10 @@ Result<void> Server::Body::build_faces() {
                          const Operation& operation,
                          int status) { metrics.on_request(operation.id, status); }});
     mcp_server = std::make_unique<McpServer>(*catalog, std::string(interlock_version()));
-    mcp = std::make_unique<McpHttp>(McpHttp::Parts{*mcp_server, clock, ids});
+    mcp = std::make_unique<McpHttp>(McpHttp::Parts{
+        .server = *mcp_server, .clock = clock, .ids = ids, .admit = [this](const Principal& who) {
+            return face->check_rate(who);
+        }});
     plane->directory.on_key_ended([this](const KeyId& key_id) { mcp->close_of(key_id); });
     add_gauges();
     return {};

@@ -51,11 +51,11 @@ bool is_emergency_stop(const Operation& operation, const ApiCall& call) {
 }
 
 // Whose common bucket a call draws on; nothing for people and the operator.
-std::optional<TenantId> tenant_charged(const ApiCall& call) {
-    if (call.principal.kind != PrincipalKind::agent || call.principal.tenants.size() != 1) {
+std::optional<TenantId> tenant_charged(const Principal& principal) {
+    if (principal.kind != PrincipalKind::agent || principal.tenants.size() != 1) {
         return std::nullopt;
     }
-    return *call.principal.tenants.begin();
+    return *principal.tenants.begin();
 }
 
 Result<void> verdict(const RateDecision& decision, const char* sentence) {
@@ -198,15 +198,22 @@ Result<void> HttpFace::check_rate(const Operation& operation, const ApiCall& cal
         return {};
     }
     // Stopping a bot has buckets of its own: nothing else that a caller does can use them up.
-    const std::string lane = operation.id == kBotStop ? "stop " : "";
+    return take_tokens(call.principal, operation.id == kBotStop ? "stop " : "");
+}
+
+Result<void> HttpFace::check_rate(const Principal& principal) {
+    return take_tokens(principal, "");
+}
+
+Result<void> HttpFace::take_tokens(const Principal& principal, const std::string& lane) {
     const Timestamp now = parts_.clock.now();
     const std::lock_guard lock(rate_mutex_);
     if (config_.requests_per_second != 0) {
         TRY(verdict(
-            rate_.take(lane + to_text(call.principal), now),
+            rate_.take(lane + to_text(principal), now),
             "This credential sends more requests than allowed."));
     }
-    const auto tenant = tenant_charged(call);
+    const auto tenant = tenant_charged(principal);
     if (config_.tenant_requests_per_second != 0 && tenant) {
         TRY(verdict(
             tenant_rate_.take(lane + tenant->text(), now),

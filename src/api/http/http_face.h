@@ -46,6 +46,8 @@ public:
     // Any thread: takes a token of the caller's bucket and one of its tenant's, or says when to
     // come back. Also asked by MCP, so that a key has one budget over both faces.
     Result<void> check_rate(const Operation& operation, const ApiCall& call);
+    // The same for a request that calls no operation (MCP's lists, pings and streams).
+    Result<void> check_rate(const Principal& principal);
 
 private:
     struct Routed {
@@ -58,6 +60,7 @@ private:
         const Operation& operation,
         const Authenticated& who,
         const std::optional<TenantId>& tenant) const;
+    Result<void> take_tokens(const Principal& principal, const std::string& lane);
     void handle_mcp(HttpRequest request, HttpResponderPtr responder);
     bool is_host_allowed(const HttpRequest& request) const;
 

@@ -270,6 +270,19 @@ TEST_F(HttpFaceTest, KeysOfATenantShareItsBudget) {
     EXPECT_EQ(with_key("GET", "/api/demo/thing", another.secret).status, 200);
 }
 
+// MCP asks for its lists and streams, which are no operations.
+TEST_F(HttpFaceTest, OtherRequestsOfAKeyDrawOnTheSameBudget) {
+    build({.allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 2});
+    const Key key = make_key(kDemo);
+    const Principal principal = desk_.directory.by_access_key(key.secret).value();
+    EXPECT_TRUE(face_->check_rate(principal));
+    EXPECT_EQ(with_key("GET", "/api/demo/thing", key.secret).status, 200);
+    const auto refused = face_->check_rate(principal);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().http_status(), 429);
+    EXPECT_EQ(refused.error().retry_after_seconds, 1);
+}
+
 TEST_F(HttpFaceTest, AFloodOfOneTenantLeavesOthersAndItsPeopleAlone) {
     const LoggedIn human = desk_.add_tenant_with_human("third", "a@example.com");
     build({.allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 1});

@@ -127,6 +127,12 @@ private:
     bool is_finished_ = false;
 };
 
+bool calls_operation(const RpcMessage& message) {
+    const auto* const request = std::get_if<RpcRequest>(&message);
+    return request != nullptr &&
+           (request->method == "tools/call" || request->method == "resources/read");
+}
+
 void end_client(McpClient& client) {
     McpServer::end(*client.session);
     client.streams.close_all();
@@ -146,6 +152,20 @@ void McpHttp::handle(HttpRequest request, Principal principal, HttpResponderPtr 
         response.set("Allow", "GET, POST, DELETE");
         responder->send(std::move(response));
     }
+}
+
+std::expected<void, HttpResponse> McpHttp::admit(const Principal& principal) const {
+    if (!parts_.admit) {
+        return {};
+    }
+    const Result<void> admitted = parts_.admit(principal);
+    if (admitted) {
+        return {};
+    }
+    HttpResponse response =
+        refusal(admitted.error().http_status(), kRpcServerError, admitted.error().message);
+    response.set("Retry-After", std::to_string(admitted.error().retry_after_seconds));
+    return std::unexpected(std::move(response));
 }
 
 std::expected<McpClientPtr, HttpResponse> McpHttp::client_of(
@@ -188,6 +208,12 @@ void McpHttp::post(HttpRequest request, const Principal& principal, HttpResponde
         const RpcRefusal& why = message.error();
         responder->send(refusal(400, why.error.code, why.error.message, why.id));
         return;
+    }
+    if (!calls_operation(*message)) {
+        if (auto admitted = admit(principal); !admitted) {
+            responder->send(std::move(admitted.error()));
+            return;
+        }
     }
     auto* const rpc_request = std::get_if<RpcRequest>(&*message);
     if (rpc_request != nullptr && rpc_request->method == "initialize" &&
@@ -256,6 +282,10 @@ void McpHttp::get(
     if (!accepts(request, kStreamType)) {
         responder.send(
             refusal(406, kRpcInvalidRequest, "The Accept header must list text/event-stream."));
+        return;
+    }
+    if (auto admitted = admit(principal); !admitted) {
+        responder.send(std::move(admitted.error()));
         return;
     }
     const auto client = client_of(request, principal);

@@ -23,9 +23,12 @@ public:
         const McpServer& server;
         Clock& clock;
         IdSource& ids;
+        // May refuse a request of this caller (rate limit); empty: never. Not asked for messages
+        // that call an operation: those are counted by the catalog.
+        std::function<Result<void>(const Principal&)> admit = {};
     };
     explicit McpHttp(Parts parts, McpSessionLimits limits = {})
-        : parts_(parts), sessions_(limits) {}
+        : parts_(std::move(parts)), sessions_(limits) {}
     // A running request and its session hold each other; ending them lets go of both.
     ~McpHttp() { end_all(); }
     McpHttp(const McpHttp&) = delete;
@@ -52,6 +55,7 @@ private:
     void end(const HttpRequest& request, const Principal& principal, HttpResponder& responder);
     void initialize(
         const RpcRequest& request, const Principal& principal, HttpResponder& responder);
+    std::expected<void, HttpResponse> admit(const Principal& principal) const;
     std::expected<McpClientPtr, HttpResponse> client_of(
         const HttpRequest& request, const Principal& principal);
     // After a stream may have been opened: the key can have ended since its session was found.

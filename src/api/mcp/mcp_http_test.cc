@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/mcp/sse_reader.h"
+#include "base/errors.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_http.h"
 #include "testing/fake_id_source.h"
@@ -384,6 +385,45 @@ TEST_F(McpHttpTest, AnEndedKeyOpensNoSession) {
     endpoint_.close_of(KeyId::trusted("a"));
     EXPECT_EQ(initialize()->status(), 401);
     EXPECT_EQ(endpoint_.session_count(), 0U);
+}
+
+TEST_F(McpHttpTest, WhatCallsNoOperationIsCountedHere) {
+    const std::string session = open();
+    int asked = 0;
+    bool is_full = false;
+    McpHttp limited(McpHttp::Parts{
+        .server = server_,
+        .clock = clock_,
+        .ids = ids_,
+        .admit = [&](const Principal&) -> Result<void> {
+            ++asked;
+            if (!is_full) {
+                return {};
+            }
+            auto refused = fail(errors::rate_limited, "Too many.");
+            refused.error().retry_after_seconds = 3;
+            return refused;
+        }});
+    const auto ask = [&](HttpRequest sent) {
+        auto responder = std::make_shared<FakeResponder>();
+        limited.handle(std::move(sent), key("a"), responder);
+        return responder;
+    };
+    ask(request("POST", session, rpc("tools/call", R"({"name":"tool_0"})")));
+    ask(request("POST", session, rpc("resources/read", R"({"uri":"x"})")));
+    EXPECT_EQ(asked, 0);
+    is_full = true;
+    for (HttpRequest& sent : std::vector<HttpRequest>{
+             request("POST", "", rpc("initialize")),
+             request("POST", session, rpc("tools/list")),
+             request("POST", session, rpc("ping")),
+             request("POST", session, R"({"jsonrpc":"2.0","method":"notifications/x"})"),
+             request("GET", session)}) {
+        const ResponderPtr refused = ask(std::move(sent));
+        EXPECT_EQ(refused->status(), 429);
+        EXPECT_EQ(refused->response->header("Retry-After"), "3");
+    }
+    EXPECT_EQ(asked, 5);
 }
 
 }  // namespace
