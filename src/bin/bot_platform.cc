@@ -116,39 +116,8 @@ Result<void> BotPlatform::build_onboarding() {
         .ids = parts_.ids,
         .base_url = parts_.base_url,
         .rules = rules});
-    onboarding_->set_hooks({
-        .on_signup =
-            [this](Turn& turn, const TenantId& tenant_id, const BotPlan& plan) -> Result<void> {
-            return bots_->adopt(turn, tenant_id, default_bot_platform_config(plan.symbols_max));
-        },
-        .on_inactive = [this](Turn& turn, const TenantId&) -> Result<void> {
-            return bots_->halt_by_rule(turn, "the plan of this account is over");
-        },
-        .on_key_replaced =
-            [this](const TenantId& tenant_id, const std::optional<KeyId>&) {
-                bots_->restart_by_rule(tenant_id, "its access key was replaced");
-            },
-    });
-    bots_->set_rules({
-        .may_run = [this](Turn& turn) { return onboarding_->check_active(turn); },
-        .may_have = [this](Turn& turn, const BotConfig& wanted) { return may_have(turn, wanted); },
-        .take_grant =
-            [this](Turn& turn, const std::string& exchange) {
-                return onboarding_->take_grant(turn, exchange);
-            },
-    });
+    set_owner_rules({*onboarding_, *bots_, default_bot_platform_config});
     return onboarding_->open();
-}
-
-Result<void> BotPlatform::may_have(Turn& turn, const BotConfig& wanted) {
-    TRY(onboarding_->check_active(turn));
-    TRY_ASSIGN(const std::size_t symbols_max, onboarding_->symbols_max(turn));
-    if (wanted.symbols.size() > symbols_max) {
-        return fail(
-            errors::plan_limit,
-            "The plan of this account allows " + std::to_string(symbols_max) + " symbols.");
-    }
-    return onboarding_->check_assets(turn, turn.principal(), wanted.symbols);
 }
 
 void BotPlatform::start() {

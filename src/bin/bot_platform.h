@@ -12,7 +12,7 @@
 #include "bin/config.h"
 #include "ports/master_keys.h"
 #include "services/bot/bot_service.h"
-#include "services/onboarding/onboarding_service.h"
+#include "services/onboarding/owner_rules.h"
 #include "services/plane.h"
 #include "services/pnl/pnl_job.h"
 #include "services/principal_service.h"
@@ -20,14 +20,6 @@
 #include "services/worker_pool.h"
 
 namespace interlock {
-
-namespace errors {
-inline constexpr ErrorKind plan_limit{
-    "plan_limit",
-    403,
-    false,
-    "Take symbols out, or ask the operator of this host for another plan."};
-}  // namespace errors
 
 // What a tenant's bot trades until its owner says otherwise: 3 markets of the paper exchange.
 BotConfig default_bot_platform_config(std::size_t symbols_max);
@@ -66,7 +58,6 @@ private:
     explicit BotPlatform(Parts parts) : parts_(std::move(parts)), keys_(parts_.clock) {}
     Result<void> build();
     Result<void> build_onboarding();
-    Result<void> may_have(Turn& turn, const BotConfig& wanted);
 
     Parts parts_;
     PaperKeys keys_;

@@ -54,9 +54,32 @@ void BotBoard::show(const TenantId& tenant_id, const BotRecord& record) {
     }
 }
 
-void BotBoard::show_hydration(const TenantId& tenant_id, std::optional<HydrationStep> step) {
+bool BotBoard::begin_hydration(const TenantId& tenant_id) {
+    const std::lock_guard lock(mutex_);
+    Entry& entry = entries_[tenant_id];
+    if (entry.view->hydration) {
+        return false;
+    }
+    change(entry, [](BotView& view) { view.hydration = HydrationStep::permissions; });
+    return true;
+}
+
+void BotBoard::show_hydration(const TenantId& tenant_id, HydrationStep step) {
     const std::lock_guard lock(mutex_);
     change(entries_[tenant_id], [&](BotView& view) { view.hydration = step; });
+}
+
+void BotBoard::end_hydration(const TenantId& tenant_id, std::optional<Timestamp> done_at) {
+    const std::lock_guard lock(mutex_);
+    Entry& entry = entries_[tenant_id];
+    change(entry, [](BotView& view) { view.hydration.reset(); });
+    if (!done_at) {
+        return;
+    }
+    entry.needs_hydration = false;
+    if (entry.due_at) {
+        entry.due_at = *done_at;
+    }
 }
 
 void BotBoard::show_report(const TenantId& tenant_id, VenueReport report, Timestamp fetched_at) {
@@ -128,15 +151,6 @@ void BotBoard::spread(const TenantId& tenant_id, Timestamp now) {
     entry.needs_hydration = true;
     if (entry.due_at) {
         entry.due_at = now + phase_of(tenant_id);
-    }
-}
-
-void BotBoard::hydrated(const TenantId& tenant_id, Timestamp at) {
-    const std::lock_guard lock(mutex_);
-    Entry& entry = entries_[tenant_id];
-    entry.needs_hydration = false;
-    if (entry.due_at) {
-        entry.due_at = at;
     }
 }
 

@@ -53,7 +53,11 @@ public:
 
     // After a commit.
     void show(const TenantId& tenant_id, const BotRecord& record);
-    void show_hydration(const TenantId& tenant_id, std::optional<HydrationStep> step);
+    // One hydration of a bot at a time; false: one is under way.
+    bool begin_hydration(const TenantId& tenant_id);
+    void show_hydration(const TenantId& tenant_id, HydrationStep step);
+    // `done_at`: everything was read anew, trade on at once; nothing: it failed.
+    void end_hydration(const TenantId& tenant_id, std::optional<Timestamp> done_at);
     void show_report(const TenantId& tenant_id, VenueReport report, Timestamp fetched_at);
 
     // The pulse clock of a bot that runs.
@@ -73,8 +77,6 @@ public:
         bool needs_hydration = false;
     };
     void finish(const Due& due, Timestamp at, const Done& done);
-    // Everything was read anew: trade on, at once.
-    void hydrated(const TenantId& tenant_id, Timestamp at);
     // Whether pulses look after this tenant's account, so that nobody else has to.
     bool is_pulsing(const TenantId& tenant_id) const;
     std::optional<Timestamp> next_due() const;

@@ -46,7 +46,7 @@ Result<Outcome<BotService::Prepared>> BotService::prepare(
     TRY_ASSIGN(BotRecord record, load(turn));
     TRY_ASSIGN(const std::optional<std::string> exchange, exchange_of(turn));
     if (wanted.call != BotCall::stop && rules_.may_run) {
-        TRY(rules_.may_run(turn));
+        TRY(rules_.may_run(turn, record.config));
     }
     TRY_ASSIGN(
         const BotWork work,

@@ -28,19 +28,26 @@ std::string_view event_of(BotWork work) {
 // An exchange that could not be asked, as opposed to one that said no.
 bool is_timeout(const Error& error) {
     return error == errors::venue_timeout || error == errors::venue_unreachable ||
-           error == errors::unavailable || error == errors::timed_out ||
-           error == errors::overloaded;
+           error == errors::unavailable || error == errors::timed_out;
+}
+
+// The document's exchange_error_or_hydration_failure. Everything else (the kill switch, another
+// change at the same time, a market that another strategy has, a server with too much to do) leaves
+// the bot as it was.
+bool is_fatal(const Error& error) {
+    return is_timeout(error) || error == errors::key_rejected ||
+           error == errors::permissions_unverified || error == errors::keys_not_loaded ||
+           error == errors::unknown_symbol;
 }
 
 }  // namespace
 
 void BotService::hydrate(const HydrationPtr& job) {
     const TenantId& tenant_id = job->account.tenant_id;
-    if (!busy_.insert(tenant_id).second) {
+    if (!board_.begin_hydration(tenant_id)) {
         job->reply(fail(errors::bot_busy, "Another lifecycle call of this bot is under way."));
         return;
     }
-    board_.show_hydration(tenant_id, HydrationStep::permissions);
     if (job->is_resumption) {
         fetch_all(job);  // A stall says nothing about the keys; they are checked daily.
         return;
@@ -204,13 +211,8 @@ Result<BotService::Taken> BotService::run_take_over(
 
 void BotService::give_up(const HydrationPtr& job, Error error) {
     // While it waits for the exchange to come back, a failed try is one more failed pulse.
-    const bool is_harmless = (job->is_resumption && is_timeout(error)) ||
-                             error == errors::conflict || error == errors::kill_switch_active;
-    if (is_harmless) {
-        parts_.submit(typed_turn<bool>(
-            turn_of(job->caller, "bot_hydration"),
-            [](Turn&) -> Result<Outcome<bool>> { return true; },
-            [this, job, error](Result<bool>) { end(job, std::unexpected(error)); }));
+    if (!is_fatal(error) || (job->is_resumption && is_timeout(error))) {
+        end(job, std::unexpected(std::move(error)));
         return;
     }
     TypedDecide<bool> decide = [this, error](Turn& turn) -> Result<Outcome<bool>> {
@@ -235,14 +237,9 @@ void BotService::give_up(const HydrationPtr& job, Error error) {
         }));
 }
 
-// On the engine thread.
 void BotService::end(const HydrationPtr& job, Result<Answer> answer) {
-    const TenantId& tenant_id = job->account.tenant_id;
-    busy_.erase(tenant_id);
-    board_.show_hydration(tenant_id, std::nullopt);
-    if (answer) {
-        board_.hydrated(tenant_id, parts_.clock.now());
-    }
+    board_.end_hydration(
+        job->account.tenant_id, answer ? std::optional(parts_.clock.now()) : std::nullopt);
     if (!answer && is_timeout(answer.error())) {
         answer = fail(errors::hydration_failed, answer.error().message);
     }

@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -61,9 +60,9 @@ VenueAccount bot_account_of(const TenantId& tenant_id);
 
 // What accounts, plans and grants have to say; each may be empty: then nothing is refused.
 struct BotRules {
-    // The account may run a bot now.
-    std::function<Result<void>(Turn&)> may_run;
-    // This configuration is within the plan, and its assets within the caller's list.
+    // The account may run a bot with this configuration now: its plan is in force and allows it.
+    std::function<Result<void>(Turn&, const BotConfig&)> may_run;
+    // The caller may ask for this configuration: the same, and its assets are on their list.
     std::function<Result<void>(Turn&, const BotConfig&)> may_have;
     // An agent may put keys of this exchange; uses the owner's grant up.
     std::function<Result<void>(Turn&, const std::string& exchange)> take_grant;
@@ -269,7 +268,6 @@ private:
     BotRules rules_;
     BotBoard board_;
     VenueWeight weight_;
-    std::set<TenantId> busy_;  // Hydrations under way; engine thread only.
 };
 
 }  // namespace interlock

@@ -155,6 +155,41 @@ TEST_F(Bot, StartsNothingWhileTheKillSwitchIsOn) {
     EXPECT_EQ(code(world.call(BotCall::start)), "kill_switch_active");
 }
 
+TEST_F(Bot, StaysAsItWasWhenAnotherStrategyHasItsMarket) {
+    world.put_keys();
+    world.call(BotCall::initialize);
+    CreateStrategyRequest request;
+    request.call.idempotency_key = IdempotencyKey::trusted("create");
+    request.strategy_type = "idle";
+    request.account_id = default_account_id();
+    request.market_symbol = "ETHUSDT";
+    const Json created = world.body([&](BotService::Reply reply) {
+        world.plane->strategies->create(world.human(), request, std::move(reply));
+    });
+    ControlStrategyRequest start;
+    start.call.idempotency_key = IdempotencyKey::trusted("start");
+    start.action = HelperAction::start;
+    world.body([&](BotService::Reply reply) {
+        world.plane->strategies->control(
+            world.human(),
+            StrategyId::trusted(BotWorld::word_of(created, "id")),
+            start,
+            std::move(reply));
+    });
+    EXPECT_EQ(code(world.call(BotCall::start)), "market_taken");
+    EXPECT_EQ(world.state(), "ready");
+}
+
+TEST_F(Bot, FallsBackWhenTheVenueIsAwayAtItsStart) {
+    world.put_keys();
+    world.call(BotCall::initialize);
+    world.venue_answers = false;
+    EXPECT_EQ(code(world.call(BotCall::start)), "hydration_failed");
+    EXPECT_EQ(world.state(), "uninitialized");
+    world.venue_answers = true;
+    EXPECT_EQ(BotWorld::word_of(world.call(BotCall::restart), "bot_state"), "running");
+}
+
 TEST_F(Bot, MakesAnAgentsChangeAProposal) {
     const Json answer = world.change(world.agent(), "update_pnl", UpdatePnl{Decimal(2)});
     EXPECT_EQ(BotWorld::word_of(answer, "status"), "pending_approval");
