@@ -9,6 +9,7 @@
 #include "bin/audit_command.h"
 #include "bin/backtest_command.h"
 #include "bin/bench_command.h"
+#include "bin/bot_command.h"
 #include "bin/command.h"
 #include "bin/completion_command.h"
 #include "bin/config.h"
@@ -50,6 +51,7 @@ void describe(CommandLine& line) {
     add_replay_command(line);
     add_receipt_command(line);
     add_admin_commands(line);
+    add_bot_command(line);
     add_vault_command(line);
     add_doctor_command(line);
     add_drill_command(line);
