@@ -49,9 +49,13 @@ std::string audit_ref(const AuditRecord& record) {
 // test holds the two to the same bytes.
 Result<std::string> canonical_text(const AuditRecord& record) {
     const AuditDraft& draft = record.draft;
-    TRY_ASSIGN(const std::string detail, canonical_json(draft.detail));
+    std::string made;
+    if (draft.detail_text.empty()) {
+        TRY_ASSIGN(made, canonical_json(draft.detail));
+    }
+    const std::string& detail = draft.detail_text.empty() ? made : draft.detail_text;
     std::string out;
-    out.reserve(512 + detail.size());
+    out.reserve(640 + detail.size());
     out += '{';
     append_text(out, "actor", to_word(draft.actor));
     out += ",\"artifacts\":[";

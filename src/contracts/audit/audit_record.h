@@ -40,6 +40,7 @@ struct AuditDraft {
     std::string reason;
     std::vector<std::string> artifacts;  // "sha256:<hex>" of content-addressed inputs.
     Json detail = Json::object();        // The event's own facts; redacted before it comes here.
+    std::string detail_text = {};        // Not empty: their canonical text, in place of `detail`.
     Timestamp timestamp;
 };
 
@@ -59,7 +60,7 @@ std::string audit_id(const AuditRecord& record);
 std::string audit_ref(const AuditRecord& record);
 
 // The RFC 8785 text without `hash`: what is hashed and what is stored. Fails only when `detail`
-// holds a number without a canonical form.
+// holds a number without a canonical form. A `detail_text` is taken as it is.
 Result<std::string> canonical_text(const AuditRecord& record);
 
 // Decodes a stored canonical text; `hash` is left empty.

@@ -6,10 +6,10 @@
 #include <array>
 #include <utility>
 
-#include "base/canonical_json.h"
 #include "base/check.h"
 #include "base/crypto.h"
 #include "base/field_reader.h"
+#include "contracts/canonical_writer.h"
 #include "contracts/error_json.h"
 
 namespace interlock {
@@ -284,12 +284,33 @@ Json encode(const ControlDecision& decision) {
     });
 }
 
+// The canonical text by hand, since every decision has its own; a test holds it to the bytes of
+// canonical_json(encode()).
 std::string fingerprint(const ControlDecision& decision) {
-    ControlDecision timeless = decision;
-    timeless.requested_at = std::nullopt;
-    const auto text = canonical_json(encode(timeless));
-    CHECK(text.has_value());  // Texts of a parsed document, and no numbers.
-    return sha256_hex(*text);
+    std::string text;
+    text.reserve(512);
+    CanonicalWriter out(text);
+    const auto id_or_none = [&out](std::string_view key, const std::optional<StrategyId>& id) {
+        id ? out.text(key, id->text()) : out.raw(key, "null");
+    };
+    out.open_object();
+    out.text("account_id", decision.account_id.text());
+    out.text("action", to_word(decision.action));
+    out.text("concern_id", decision.concern_id.text());
+    out.decimal("confidence", decision.confidence);
+    out.text("decision_id", decision.decision_id.text());
+    out.flag("dry_run", decision.dry_run);
+    id_or_none("expected_active_strategy_id", decision.expected_active_strategy_id);
+    out.text("market_symbol", decision.market_symbol);
+    out.flag("override", decision.override_guards);
+    out.text("reason", decision.reason);
+    out.raw("requested_at", "null");
+    decision.risk_mode ? out.text("risk_mode", to_word(*decision.risk_mode))
+                       : out.raw("risk_mode", "null");
+    id_or_none("target_strategy_id", decision.target_strategy_id);
+    out.close_object();
+    CHECK(out.verdict().has_value());  // Texts of a parsed document.
+    return sha256_hex(text);
 }
 
 Json encode(const ControlValidation& validation) {

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+#include "base/canonical_json.h"
+#include "base/crypto.h"
+
 namespace interlock {
 namespace {
 
@@ -271,6 +274,20 @@ TEST(ControlFingerprint, LeavesOnlyTheRequestTimeOut) {
         ControlDecision timeless = other;
         timeless.requested_at = decision.requested_at;
         RC_ASSERT((fingerprint(other) == fingerprint(decision)) == (timeless == decision));
+    }));
+}
+
+TEST(ControlFingerprint, IsTakenOfTheCanonicalDecision) {
+    EXPECT_TRUE(rc::check([] {
+        ControlDecision decision = any_decision();
+        decision.reason = *rc::gen::element<std::string>("a \"quoted\" one", "b\n\x01", "\xC3\xA4");
+        if (*rc::gen::arbitrary<bool>()) {
+            decision.risk_mode = std::nullopt;
+            decision.target_strategy_id = std::nullopt;
+        }
+        const std::string found = fingerprint(decision);
+        decision.requested_at = std::nullopt;
+        RC_ASSERT(found == sha256_hex(canonical_json(encode(decision)).value()));
     }));
 }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "contracts/strategy/strategy_text.h"
+
 namespace interlock {
 namespace {
 
@@ -127,6 +129,36 @@ TEST(StrategyInstance, ComesBackFromItsRow) {
         const auto back = decode_strategy_instance(*text);
         RC_ASSERT(back.has_value());
         RC_ASSERT((*back == instance));
+    }));
+}
+
+// Texts that must be escaped, or are no UTF-8 at all.
+std::string any_words() {
+    return one_of<std::string>({"", "quote \" and \\", "line\nbreak\x01", "\xC3\xA4", "\xFF"});
+}
+
+TEST(StrategyText, TheRowOfAnInstanceIsTheTextOfItsJson) {
+    EXPECT_TRUE(rc::check([] {
+        StrategyInstance instance = any_instance();
+        instance.name = any_words();
+        instance.last_error = any_words();
+        instance.last_transition = any_words();
+        instance.config.set("words", any_words());
+        instance.policy.metadata.set("words", any_words());
+        instance.version = *rc::gen::arbitrary<std::int64_t>();
+        instance.is_deleted = any_bool();
+        RC_ASSERT(row_text(instance) == to_text(encode(instance)));
+    }));
+}
+
+TEST(StrategyText, TheRowOfAConcernIsTheTextOfItsJson) {
+    EXPECT_TRUE(rc::check([] {
+        Concern concern = any_concern();
+        if (any_bool()) {
+            concern.quality_reasons.push_back(any_words());
+        }
+        concern.version = *rc::gen::arbitrary<std::int64_t>();
+        RC_ASSERT(row_text(concern) == to_text(encode(concern)));
     }));
 }
 

@@ -73,6 +73,14 @@ TEST(HashChain, StoredTextDecodesToWhatWasSealed) {
     EXPECT_EQ(audit_id(record), "demo.1");
 }
 
+TEST(HashChain, ADetailGivenAsCanonicalTextSealsToTheSameBytes) {
+    AuditDraft with_text = draft("r0");
+    with_text.detail_text = *canonical_json(with_text.detail);
+    with_text.detail = Json::object();
+    ChainHead head;
+    EXPECT_EQ(seal(head, std::move(with_text))->canonical, chain_of(1).front().text);
+}
+
 TEST(HashChain, UntouchedChainVerifies) {
     const ChainVerifier verifier = verified(chain_of(20));
     EXPECT_FALSE(verifier.fault());
