@@ -29,7 +29,7 @@ std::vector<StrategyInstance> stored_instances(TurnRunner& runner) {
 }
 
 // The plant hand_over_early: what was just journalled is done at once, cancels or not.
-Result<void> hand_over(Turn& turn, ControlService& control, const ConcernId& id) {
+Result<void> hand_over(Turn& turn, const ConcernId& id) {
     TRY_ASSIGN(const auto concern, load_concern(turn, scope_in(turn), id));
     if (!concern || !concern->switching) {
         return {};
@@ -41,14 +41,12 @@ Result<void> hand_over(Turn& turn, ControlService& control, const ConcernId& id)
         CHECK(from != nullptr);
         StrategyInstance old = *from;
         release_activity(turn, next, old, InstanceMode::observe);
-        TRY(control.set_account_strategy(turn, old, false));
         save_instance(turn, std::move(old));
     }
     TRY_ASSIGN(const auto to, load_instance(turn, scope_in(turn), under_way.to));
     CHECK(to != nullptr);
     StrategyInstance fresh = *to;
     take_activity(turn, next, fresh);
-    TRY(control.set_account_strategy(turn, fresh, true));
     save_instance(turn, std::move(fresh));
     next.switching.reset();
     save_concern(turn, std::move(next));
@@ -168,7 +166,7 @@ bool Server::plant_into_control(const Command& command, TurnRequest& request) {
         request.decide = [this, decide = std::move(request.decide), id = decision->concern_id](
                              Turn& turn) -> Result<TurnReply> {
             TRY_ASSIGN(TurnReply reply, decide(turn));
-            TRY(hand_over(turn, *plane_->decisions, id));
+            TRY(hand_over(turn, id));
             return reply;
         };
     }
@@ -203,25 +201,30 @@ void Server::plant_into_tick() {
 
 Result<void> Server::act_as_active(
     Turn& turn, const StrategyInstance& instance, const TurnRequest& act) {
-    const auto set_mode = [&](InstanceMode mode) -> Result<void> {
+    TRY_ASSIGN(const auto concern, load_concern_of(turn, instance.account, instance.symbol));
+    const auto pose = [&](InstanceMode mode,
+                          const std::optional<StrategyId>& active) -> Result<void> {
         TRY_ASSIGN(
             const auto now, load_instance(turn, scope_of(instance.account), instance.strategy_id));
-        if (now) {
+        TRY_ASSIGN(const auto stored, load_concern_of(turn, instance.account, instance.symbol));
+        if (now && stored) {
             StrategyInstance next = *now;
             next.mode = mode;
-            TRY(plane_->decisions->set_account_strategy(turn, next, mode == InstanceMode::active));
             save_instance(turn, std::move(next));
+            Concern posed = *stored;
+            posed.active_strategy_id = active;
+            save_concern(turn, std::move(posed));
         }
         return {};
     };
     TRY_ASSIGN(
         const auto now, load_instance(turn, scope_of(instance.account), instance.strategy_id));
-    if (!now || now->mode != InstanceMode::observe) {
+    if (!now || !concern || now->mode != InstanceMode::observe) {
         return {};
     }
-    TRY(set_mode(InstanceMode::active));
+    TRY(pose(InstanceMode::active, instance.strategy_id));
     TRY(act.decide(turn));
-    return set_mode(InstanceMode::observe);
+    return pose(InstanceMode::observe, concern->active_strategy_id);
 }
 
 // The mistakes a restart makes with strategies.

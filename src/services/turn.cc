@@ -60,14 +60,17 @@ Result<std::optional<Json>> Turn::load(const std::string& machine_key) {
     return std::optional<Json>(std::move(json));
 }
 
-HeldState& Turn::stage(const std::string& machine_key, std::string text) {
+HeldState& Turn::stage(const std::string& machine_key, std::string text, KeepState keep) {
     std::int64_t version = 0;
     if (const auto held = find_state(machine_key); held && *held != nullptr) {
         version = (*held)->stored.version;
     }
-    commit_.states.push_back({machine_key, version, text});
     HeldState& staged = staged_.states[machine_key];
-    staged = {.stored = {version + 1, std::move(text)}};
+    staged = {.stored = {version + 1, {}}, .is_lasting = keep == KeepState::in_memory};
+    if (staged.is_lasting) {
+        staged.stored.json = text;
+    }
+    commit_.states.push_back({machine_key, version, std::move(text)});
     return staged;
 }
 

@@ -111,7 +111,12 @@ struct HeldState {
     StoredState stored;
     std::shared_ptr<const void> value = nullptr;
     const void* value_type = nullptr;  // Address of the type's tag; null without a value.
+    bool is_lasting = true;            // False: left to the store once it is committed.
 };
+
+// Where a state is looked for after its commit. Rows that are written once and hardly ever read
+// again stay out of memory; they are saved with their value only, through save_as().
+enum class KeepState { in_memory, in_store };
 
 template <class T>
 inline constexpr char kStateTypeTag = 0;
@@ -234,7 +239,8 @@ private:
     friend class TurnRunner;
 
     Result<HeldState*> find_state(const std::string& machine_key);
-    HeldState& stage(const std::string& machine_key, std::string text);
+    HeldState& stage(
+        const std::string& machine_key, std::string text, KeepState keep = KeepState::in_memory);
 
     TurnBackground& background_;
     // Read only, but for the decoded values kept beside the texts.

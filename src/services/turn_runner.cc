@@ -68,6 +68,17 @@ void TurnRunner::cache_state(const std::string& machine_key, HeldState state) {
     place = std::move(state);
 }
 
+void TurnRunner::forget_state(const std::string& machine_key) {
+    const auto cached = state_cache_.find(machine_key);
+    if (cached == state_cache_.end()) {
+        return;
+    }
+    if (cached->second.stored.version != 0) {
+        state_cache_bytes_ -= machine_key.size() + cached->second.stored.json.size();
+    }
+    state_cache_.erase(cached);
+}
+
 void TurnRunner::clear_state_cache() {
     state_cache_.clear();
     state_cache_bytes_ = 0;
@@ -189,8 +200,11 @@ bool is_empty(const TurnCommit& commit) {
 }
 
 void merge(BatchStage& into, BatchStage from) {
-    for (auto& [key, state] : from.states) {
-        into.states[key] = std::move(state);
+    while (!from.states.empty()) {
+        auto placed = into.states.insert(from.states.extract(from.states.begin()));
+        if (!placed.inserted) {
+            placed.position->second = std::move(placed.node.mapped());
+        }
     }
     for (auto& [tenant_id, head] : from.heads) {
         into.heads[tenant_id] = std::move(head);
@@ -311,7 +325,11 @@ void TurnRunner::publish(std::vector<Decided>& decided, BatchStage stage) {
         parts_.mirror.publish(changed);
     }
     for (auto& [key, state] : stage.states) {
-        cache_state(key, std::move(state));
+        if (state.is_lasting) {
+            cache_state(key, std::move(state));
+        } else {
+            forget_state(key);
+        }
     }
     std::vector<OutboxItem> effects;
     for (Decided& one : decided) {

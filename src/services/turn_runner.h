@@ -137,6 +137,7 @@ private:
     Parts parts_;
     std::map<TenantId, ChainHead> heads_;
     void cache_state(const std::string& machine_key, HeldState state);
+    void forget_state(const std::string& machine_key);
     void clear_state_cache();
 
     std::unordered_map<std::string, HeldState> state_cache_;

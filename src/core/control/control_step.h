@@ -23,7 +23,6 @@ struct ControlHistory {
     std::string fingerprint;
     ControlStatus status = ControlStatus::rejected;  // Of the latest attempt.
     std::int64_t attempts = 0;
-    Json answer;  // As it was given.
 };
 
 struct ControlFacts {

@@ -89,7 +89,6 @@ Result<void> BotService::hold_market(Turn& turn, const BotRecord& record, const 
     instance.last_error.clear();
     if (!is_ours) {
         take_activity(turn, concern, instance);
-        TRY(parts_.control.set_account_strategy(turn, instance, true));
         instance.last_transition = "active by its bot";
         save_concern(turn, std::move(concern));
         turn.after_commit(
@@ -115,7 +114,6 @@ Result<void> BotService::leave_market(Turn& turn, const Symbol& symbol) {
     if (concern->active_strategy_id == id) {
         Concern freed = *concern;
         release_activity(turn, freed, instance, InstanceMode::off);
-        TRY(parts_.control.set_account_strategy(turn, instance, false));
         save_concern(turn, std::move(freed));
     }
     instance.mode = InstanceMode::off;

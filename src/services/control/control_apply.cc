@@ -1,8 +1,10 @@
 // Judging and applying a control decision (seed 000; SEMANTICS S3).
 #include <utility>
 
+#include "base/canonical_json.h"
 #include "base/errors.h"
 #include "base/log.h"
+#include "contracts/control/control_text.h"
 #include "services/control/control_service.h"
 #include "services/control/control_shared.h"
 
@@ -43,6 +45,15 @@ ControlService::ControlService(Parts parts)
             [this](Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols) {
                 return strictest_mode(turn, account, symbols);
             },
+        .active_strategies =
+            [this](Turn& turn, const VenueAccount& account) {
+                return active_strategies(turn, account);
+            },
+        .instance_type = [](Turn& turn, const VenueAccount& account, const StrategyId& id)
+            -> Result<std::string> {
+            TRY_ASSIGN(const auto instance, load_any_instance(turn, scope_of(account), id));
+            return instance ? instance->strategy_type : std::string();
+        },
         .on_orders =
             [this](Turn& turn, const VenueAccount& account) { return on_orders(turn, account); },
         .on_order_news =
@@ -61,25 +72,34 @@ TurnRequest ControlService::apply_turn(Caller caller, Json payload, Reply reply)
     turn.reply = std::move(reply);
     // Masked before anything is kept of it: the payload goes into the ledger and a switch's journal
     // as it came (002 §6.1.8).
-    turn.decide = [this, payload = redact(payload)](Turn& t) -> Result<TurnReply> {
-        const std::string id = text_of(payload, "decision_id");
-        const bool is_ours =
-            id.starts_with(kBuiltinDecisionPrefix) || id.starts_with(kSystemDecisionPrefix) ||
-            id.starts_with(kOperatorDecisionPrefix) || id.starts_with(kSupervisorDecisionPrefix);
-        if (is_ours) {
-            return refuse_unreadable(
-                t,
-                payload,
-                Error{
-                    &errors::invalid_payload,
-                    "decision_id: ids that begin with auto., sys_, op_ or hermes. are "
-                    "the server's own.",
-                    {},
-                    {}});
-        }
-        return apply(t, payload);
-    };
+    Json masked = redact(payload);
+    const std::string id = text_of(masked, "decision_id");
+    const bool is_ours =
+        id.starts_with(kBuiltinDecisionPrefix) || id.starts_with(kSystemDecisionPrefix) ||
+        id.starts_with(kOperatorDecisionPrefix) || id.starts_with(kSupervisorDecisionPrefix);
+    Result<Request> request = fail(
+        errors::invalid_payload,
+        "decision_id: ids that begin with auto., sys_, op_ or hermes. are the server's own.");
+    if (!is_ours) {
+        request = read_request(masked);
+    }
+    if (!request) {
+        turn.decide = [this, masked = std::move(masked), error = std::move(request).error()](
+                          Turn& t) { return refuse_unreadable(t, masked, error); };
+        return turn;
+    }
+    const auto read = std::make_shared<const Request>(*std::move(request));
+    turn.decide = [this, read](Turn& t) { return apply(t, *read); };
     return turn;
+}
+
+Result<ControlService::Request> ControlService::read_request(const Json& payload) {
+    Request request;
+    TRY_ASSIGN(request.decision, decode_control_decision(payload));
+    // What a decision may hold has a canonical form.
+    TRY_ASSIGN(request.payload_text, canonical_json(payload));
+    request.fingerprint = fingerprint(request.decision);
+    return request;
 }
 
 Result<TurnReply> ControlService::refuse_unreadable(
@@ -112,15 +132,16 @@ Result<TurnReply> ControlService::refuse_unreadable(
 }
 
 Result<TurnReply> ControlService::apply(Turn& turn, const Json& payload) {
-    auto decision = decode_control_decision(payload);
-    if (!decision) {
-        return refuse_unreadable(turn, payload, decision.error());
+    const auto request = read_request(payload);
+    if (!request) {
+        return refuse_unreadable(turn, payload, request.error());
     }
-    Attempt attempt;
-    attempt.payload = payload;
-    attempt.decision = *std::move(decision);
-    std::string problem;
-    TRY_ASSIGN(const ControlFacts facts, gather_facts(turn, attempt, problem));
+    return apply(turn, *request);
+}
+
+Result<TurnReply> ControlService::apply(Turn& turn, const Request& request) {
+    Attempt attempt{.request = request, .decision = request.decision};
+    TRY_ASSIGN(const ControlFacts facts, gather_facts(turn, attempt));
     attempt.verdict = judge_control(attempt.decision, facts);
     const ControlVerdict& verdict = attempt.verdict;
     if (verdict.status == ControlStatus::applied && !attempt.decision.dry_run) {
@@ -133,57 +154,40 @@ Result<TurnReply> ControlService::apply(Turn& turn, const Json& payload) {
         TRY_ASSIGN(Json original, parse_json(attempt.row->answer_text));
         result.result.set("original", std::move(original));
     }
-    TRY_ASSIGN(
-        std::string answer,
-        record(
-            turn,
-            {.decision = attempt.decision,
-             .payload = attempt.payload,
-             .answer = encode(result),
-             .status = verdict.status,
-             .attempt = verdict.attempt,
-             // A repeated or conflicting id leaves the first word standing; so does a switch that
-             // is still under way under this very id.
-             .remember = !verdict.is_duplicate && !attempt.decision.dry_run &&
-                         !has_error(verdict, errors::decision_id_conflict) &&
-                         !has_error(verdict, errors::switch_in_progress)}));
-    return Answer{200, std::move(answer)};
+    return settle(turn, attempt, result);
 }
 
-Result<ControlFacts> ControlService::gather_facts(
-    Turn& turn, Attempt& attempt, std::string& problem) {
+Result<ControlFacts> ControlService::gather_facts(Turn& turn, Attempt& attempt) {
     const ControlDecision& decision = attempt.decision;
     TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, turn.tenant_id()));
     attempt.scope = {turn.tenant_id(), mode.mode};
     TRY_ASSIGN(attempt.concern, load_concern(turn, attempt.scope, decision.concern_id));
-    if (attempt.concern && attempt.concern->active_strategy_id) {
-        TRY_ASSIGN(
-            attempt.active,
-            load_instance(turn, attempt.scope, *attempt.concern->active_strategy_id));
+    if (attempt.concern) {
+        TRY_ASSIGN(attempt.account, load_account(turn, attempt.concern->account));
+        if (attempt.concern->active_strategy_id) {
+            TRY_ASSIGN(
+                attempt.active,
+                load_instance(turn, attempt.scope, *attempt.concern->active_strategy_id));
+        }
     }
     if (decision.target_strategy_id) {
         TRY_ASSIGN(
             attempt.target, load_instance(turn, attempt.scope, *decision.target_strategy_id));
     }
-    if (attempt.target && decision.action == ControlAction::switch_strategy) {
-        TRY_ASSIGN(problem, problem_of(turn, *attempt.target));
-    }
-    if (attempt.active && decision.action == ControlAction::resume) {
-        StrategyInstance lifted = *attempt.active;
-        lifted.is_latched = false;  // Resuming is what lifts it.
-        TRY_ASSIGN(problem, problem_of(turn, lifted));
-    }
     TRY_ASSIGN(attempt.row, load_control_row(turn, decision.decision_id));
     ControlFacts facts;
+    if (attempt.target && decision.action == ControlAction::switch_strategy) {
+        TRY_ASSIGN(facts.target_problem, problem_of(turn, *attempt.target));
+    }
+    if (attempt.active && decision.action == ControlAction::resume) {
+        facts.target_problem = problem_on(attempt.account, *attempt.active);
+    }
     facts.now = turn.now();
     facts.concern = attempt.concern.get();
     facts.active = attempt.active.get();
     facts.target = attempt.target.get();
-    facts.target_problem = problem;
     facts.kill_switch_active = parts_.latch.is_raised(turn.tenant_id());
-    if (attempt.concern) {
-        TRY_ASSIGN(facts.stop, stop_of(turn, attempt.concern->account));
-    }
+    TRY_ASSIGN(facts.stop, stop_of(turn, attempt.account));
     if (attempt.row) {
         facts.history = attempt.row->history;
     }
@@ -191,8 +195,7 @@ Result<ControlFacts> ControlService::gather_facts(
     return facts;
 }
 
-Result<std::string> ControlService::stop_of(Turn& turn, const VenueAccount& account) {
-    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+Result<std::string> ControlService::stop_of(Turn& turn, const AccountView& view) {
     if (!view.account) {
         return std::string();  // Opened with the first tick.
     }
@@ -210,30 +213,34 @@ Result<std::string> ControlService::problem_of(Turn& turn, const StrategyInstanc
     if (instance.is_latched) {
         return "It failed three times in a row: " + instance.last_error;
     }
+    TRY_ASSIGN(const AccountView view, load_account(turn, instance.account));
+    return problem_on(view, instance);
+}
+
+std::string ControlService::problem_on(const AccountView& view, const StrategyInstance& instance) {
     if (!parts_.runtime.find(instance.account, instance.strategy_id)) {
         const OpenedStrategy opened = open_strategy(instance.strategy_type, instance.config);
         if (!opened.problem.empty()) {
             return opened.problem;
         }
     }
-    TRY_ASSIGN(const AccountView view, load_account(turn, instance.account));
     if (view.account && !view.account->trading_enabled) {
-        return std::string("Its account is disabled.");
+        return "Its account is disabled.";
     }
     if (view.account && !view.account->universe.contains(instance.symbol)) {
-        return std::string("Its market is not in the approved universe.");
+        return "Its market is not in the approved universe.";
     }
     const MarketSet market = parts_.feed.facts(std::vector<Symbol>{instance.symbol});
     const MarketFacts* facts = market.find(instance.symbol);
     if (facts == nullptr || facts->status_halted) {
-        return std::string("Its market cannot be traded now.");
+        return "Its market cannot be traded now.";
     }
-    return std::string();
+    return {};
 }
 
-ControlResult ControlService::result_of(const Attempt& attempt) {
+ControlResult ControlService::result_of(Attempt& attempt) {
     const ControlDecision& decision = attempt.decision;
-    const ControlVerdict& verdict = attempt.verdict;
+    ControlVerdict& verdict = attempt.verdict;
     ControlResult result;
     result.status = verdict.status;
     result.decision_id = decision.decision_id.text();
@@ -247,8 +254,8 @@ ControlResult ControlService::result_of(const Attempt& attempt) {
     }
     result.dry_run = decision.dry_run;
     result.validation = verdict.validation;
-    result.warnings = verdict.warnings;
-    result.errors = verdict.errors;
+    result.warnings = std::move(verdict.warnings);
+    result.errors = std::move(verdict.errors);
     result.result = change_json("none", false);
     return result;
 }
@@ -266,11 +273,10 @@ Result<TurnReply> ControlService::carry_out(Turn& turn, Attempt& attempt) {
                 &errors::switch_interrupted, "A pause came before the switch was done.", {}, {}}));
         TRY_ASSIGN(attempt.concern, load_concern(turn, attempt.scope, attempt.decision.concern_id));
     }
-    Concern concern = *attempt.concern;
     Json change = change_json("applied", true);
     switch (attempt.decision.action) {
         case ControlAction::pause: {
-            TRY_ASSIGN(change, do_pause(turn, attempt, concern));
+            TRY_ASSIGN(change, do_pause(turn, attempt));
             break;
         }
         case ControlAction::resume: {
@@ -279,25 +285,16 @@ Result<TurnReply> ControlService::carry_out(Turn& turn, Attempt& attempt) {
         }
         case ControlAction::set_risk_mode:
         case ControlAction::switch_strategy:
-            TRY(do_risk_mode(turn, attempt, concern));
+            TRY(do_risk_mode(turn, attempt));
             break;
     }
     ControlResult result = result_of(attempt);
     result.result = std::move(change);
     result.applied_at = turn.now();
-    TRY_ASSIGN(
-        std::string answer,
-        record(
-            turn,
-            {.decision = attempt.decision,
-             .payload = attempt.payload,
-             .answer = encode(result),
-             .status = ControlStatus::applied,
-             .attempt = attempt.verdict.attempt}));
-    return Answer{200, std::move(answer)};
+    return settle(turn, attempt, result);
 }
 
-Result<Json> ControlService::do_pause(Turn& turn, const Attempt& attempt, Concern& concern) {
+Result<Json> ControlService::do_pause(Turn& turn, const Attempt& attempt) {
     StrategyInstance next = *attempt.active;
     next.paused = true;
     next.last_transition = "paused by " + attempt.decision.decision_id.text();
@@ -313,7 +310,7 @@ Result<Json> ControlService::do_pause(Turn& turn, const Attempt& attempt, Concer
     }
     Json open = Json::array();
     TRY_ASSIGN(const AccountView view, load_account(turn, next.account));
-    if (const SymbolBook* book = find_book(view.books->books, concern.symbol)) {
+    if (const SymbolBook* book = find_book(view.books->books, next.symbol)) {
         for (const OrderRecord& order : book->open) {
             if (order.strategy_id == next.strategy_id) {
                 open.push(Json::object({
@@ -323,8 +320,7 @@ Result<Json> ControlService::do_pause(Turn& turn, const Attempt& attempt, Concer
             }
         }
     }
-    reconcile_after(turn, parts_.runtime, next);
-    save_instance(turn, std::move(next));
+    save_and_reconcile(turn, parts_.runtime, std::move(next));
     Json change = change_json("applied", true);
     change.set("open_orders", std::move(open));
     return change;
@@ -337,12 +333,12 @@ Result<Json> ControlService::do_resume(Turn& turn, const Attempt& attempt) {
     next.fail_count = 0;
     next.last_error.clear();
     next.last_transition = "resumed by " + attempt.decision.decision_id.text();
-    reconcile_after(turn, parts_.runtime, next);
-    save_instance(turn, std::move(next));
+    save_and_reconcile(turn, parts_.runtime, std::move(next));
     return change_json("applied", true);
 }
 
-Result<void> ControlService::do_risk_mode(Turn& turn, const Attempt& attempt, Concern& concern) {
+Result<void> ControlService::do_risk_mode(Turn& turn, const Attempt& attempt) {
+    Concern concern = *attempt.concern;
     const RiskMode mode = *attempt.decision.risk_mode;
     const bool stops_entries = mode >= RiskMode::reduce_only;
     concern.risk_mode = mode;
@@ -362,57 +358,57 @@ Result<void> ControlService::do_risk_mode(Turn& turn, const Attempt& attempt, Co
     return {};
 }
 
-Result<std::string> ControlService::record(Turn& turn, Record record) {
+Result<Answer> ControlService::settle(
+    Turn& turn, const Attempt& attempt, const ControlResult& result) {
+    const ControlVerdict& verdict = attempt.verdict;
+    TRY_ASSIGN(
+        std::string detail,
+        detail_text(
+            {.result = result,
+             .payload = attempt.request.payload_text,
+             .override_guards = attempt.decision.override_guards,
+             .attempt = verdict.attempt,
+             .received_at = turn.now()}));
+    std::string answer = answer_text(result);
+    TRY(record(
+        turn,
+        {.decision = attempt.decision,
+         .fingerprint = attempt.request.fingerprint,
+         .detail = std::move(detail),
+         .answer = answer,
+         .status = result.status,
+         .attempt = verdict.attempt,
+         // A repeated or conflicting id leaves the first word standing; so does a switch that is
+         // still under way under this very id.
+         .remember = !verdict.is_duplicate && !has_error(result, errors::decision_id_conflict) &&
+                     !has_error(result, errors::switch_in_progress)}));
+    return Answer{200, std::move(answer)};
+}
+
+Result<void> ControlService::record(Turn& turn, Record record) {
     AuditDraft draft = turn.draft("CONTROL_DECISION");
     draft.decision_id = record.decision.decision_id;
     draft.status = audit_status_of(record.status);
     draft.reason = record.decision.reason;
-    draft.detail = Json::object({
-        {"payload", record.payload},
-        {"validation", *record.answer.find("validation")},
-        {"status", to_word(record.status)},
-        {"warnings", *record.answer.find("warnings")},
-        {"errors", *record.answer.find("errors")},
-        {"result", *record.answer.find("result")},
-        {"override", record.decision.override_guards},
-        {"dry_run", record.decision.dry_run},
-        {"attempt", record.attempt},
-        {"received_at", to_text(turn.now())},
-        {"applied_at", *record.answer.find("applied_at")},
-    });
+    draft.detail_text = std::move(record.detail);
     TRY(turn.audit(std::move(draft)));
-    std::string text = to_text(record.answer);
-    if (record.remember && !record.decision.dry_run) {
-        std::shared_ptr<const ControlRow> before;
-        if (record.attempt > 1) {
-            TRY_ASSIGN(before, load_control_row(turn, record.decision.decision_id));
-        }
-        save_control_row(
-            turn,
-            record.decision.decision_id,
-            {.history =
-                 {.fingerprint = fingerprint(record.decision),
-                  .status = record.status,
-                  .attempts = record.attempt,
-                  .answer = {}},
-             .answer_text = text,
-             .first_at = before ? before->first_at : turn.now(),
-             .last_at = turn.now()});
+    if (!record.remember || record.decision.dry_run) {
+        return {};
     }
-    return text;
-}
-
-Result<void> ControlService::set_account_strategy(
-    Turn& turn, const StrategyInstance& instance, bool is_active) {
-    TRY_ASSIGN(const AccountView view, parts_.loop.open_or_load(turn, instance.account));
-    Account account = *view.account;
-    if (is_active) {
-        enter_strategy(account, instance);
-    } else {
-        leave_strategy(account, instance);
+    std::shared_ptr<const ControlRow> before;
+    if (record.attempt > 1) {
+        TRY_ASSIGN(before, load_control_row(turn, record.decision.decision_id));
     }
-    ++account.version;
-    parts_.loop.put_account(turn, std::move(account));
+    save_control_row(
+        turn,
+        record.decision.decision_id,
+        {.history =
+             {.fingerprint = record.fingerprint,
+              .status = record.status,
+              .attempts = record.attempt},
+         .answer_text = std::move(record.answer),
+         .first_at = before ? before->first_at : turn.now(),
+         .last_at = turn.now()});
     return {};
 }
 

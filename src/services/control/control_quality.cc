@@ -111,7 +111,24 @@ Result<RiskMode> ControlService::strictest_mode(
     return strictest;
 }
 
+Result<std::vector<StrategyId>> ControlService::active_strategies(
+    Turn& turn, const VenueAccount& account) {
+    std::vector<StrategyId> active;
+    const auto known = concerns_.find(account);
+    if (known == concerns_.end()) {
+        return active;
+    }
+    for (const ConcernId& id : known->second) {
+        TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
+        if (concern && concern->active_strategy_id) {
+            active.push_back(*concern->active_strategy_id);
+        }
+    }
+    return active;
+}
+
 void ControlService::watch(const VenueAccount& account, const Symbol& symbol) {
+    concerns_[account].insert(concern_id_of(account.account_id, symbol));
     const std::lock_guard lock(shared_->mutex);
     shared_->windows.try_emplace({account, symbol});
 }

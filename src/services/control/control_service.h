@@ -58,7 +58,8 @@ public:
 
     using Caller = LoopService::Caller;
     using Reply = LoopService::Reply;
-    // `payload` as it came: one that cannot be read is an attempt like any other.
+    // `payload` as it came: one that cannot be read is an attempt like any other. It is read here,
+    // on the caller's thread; the engine only judges.
     TurnRequest apply_turn(Caller caller, Json payload, Reply reply);
     // The same inside a turn, for the helpers of people.
     Result<TurnReply> apply(Turn& turn, const Json& payload);
@@ -67,9 +68,6 @@ public:
 
     // Why an instance could not run now; empty: it can (S1).
     Result<std::string> problem_of(Turn& turn, const StrategyInstance& instance);
-
-    // The account's book of active strategies, which gate 5 asks.
-    Result<void> set_account_strategy(Turn& turn, const StrategyInstance& instance, bool is_active);
 
     // S5. A concern that is watched is judged every 20 seconds, and at once after bad news.
     void watch(const VenueAccount& account, const Symbol& symbol);
@@ -83,46 +81,67 @@ public:
     Json execution_of(const Concern& concern, Timestamp now) const;
 
 private:
+    // A payload that was read, with the texts that the engine would else have to make.
+    struct Request {
+        std::string payload_text;  // Canonical; what ledger and journal keep.
+        ControlDecision decision;
+        std::string fingerprint;
+    };
     // One attempt while it is being decided.
     struct Attempt {
-        Json payload;
-        ControlDecision decision;
-        StrategyScope scope;
-        std::shared_ptr<const Concern> concern;
-        std::shared_ptr<const StrategyInstance> active;
-        std::shared_ptr<const StrategyInstance> target;
-        std::shared_ptr<const ControlRow> row;
-        ControlVerdict verdict;
+        const Request& request;
+        const ControlDecision& decision;
+        StrategyScope scope = {};
+        AccountView account = {};  // The concern's.
+        std::shared_ptr<const Concern> concern = {};
+        std::shared_ptr<const StrategyInstance> active = {};
+        std::shared_ptr<const StrategyInstance> target = {};
+        std::shared_ptr<const ControlRow> row = {};
+        ControlVerdict verdict = {};
     };
 
     // control_apply.cc
+    static Result<Request> read_request(const Json& payload);
     Result<TurnReply> refuse_unreadable(Turn& turn, const Json& payload, const Error& error);
-    Result<ControlFacts> gather_facts(Turn& turn, Attempt& attempt, std::string& problem);
-    Result<std::string> stop_of(Turn& turn, const VenueAccount& account);
-    static ControlResult result_of(const Attempt& attempt);
+    Result<TurnReply> apply(Turn& turn, const Request& request);
+    Result<ControlFacts> gather_facts(Turn& turn, Attempt& attempt);
+    Result<std::string> stop_of(Turn& turn, const AccountView& view);
+    // The same but for the error latch, which a resume lifts.
+    std::string problem_on(const AccountView& view, const StrategyInstance& instance);
+    // Takes warnings and errors out of the verdict.
+    static ControlResult result_of(Attempt& attempt);
     Result<TurnReply> carry_out(Turn& turn, Attempt& attempt);
-    Result<Json> do_pause(Turn& turn, const Attempt& attempt, Concern& concern);
+    Result<Json> do_pause(Turn& turn, const Attempt& attempt);
     Result<Json> do_resume(Turn& turn, const Attempt& attempt);
-    Result<void> do_risk_mode(Turn& turn, const Attempt& attempt, Concern& concern);
+    Result<void> do_risk_mode(Turn& turn, const Attempt& attempt);
     // Puts the attempt on the record, remembers it under its id and gives the answer.
+    Result<Answer> settle(Turn& turn, const Attempt& attempt, const ControlResult& result);
     struct Record {
         const ControlDecision& decision;
-        const Json& payload;
-        Json answer;
+        const std::string& fingerprint;
+        std::string detail;  // Canonical text.
+        std::string answer;
         ControlStatus status = ControlStatus::rejected;
         std::int64_t attempt = 1;
         bool remember = true;
     };
-    Result<std::string> record(Turn& turn, Record record);
+    Result<void> record(Turn& turn, Record record);
 
     // control_switch.cc
     Result<TurnReply> begin_switch(Turn& turn, Attempt& attempt);
+    Result<TurnReply> journal_switch(
+        Turn& turn, Attempt& attempt, const std::set<StrategyId>& others);
     Result<std::set<StrategyId>> others_with_orders(
         Turn& turn, const Concern& concern, const StrategyId& to);
-    Result<Json> hand_over(Turn& turn, Concern concern, Json answer);
+    struct HandOver {
+        DecisionId decision_id;
+        StrategyId to;
+        RiskMode risk_mode = RiskMode::normal;
+    };
+    Result<void> hand_over(Turn& turn, Concern concern, const HandOver& change);
+    void end_journal(Turn& turn, const Concern& concern);
     Result<void> finish_switch(Turn& turn, Concern concern);
     Result<void> roll_back(Turn& turn, Concern concern, const Error& why);
-    void forget_switch(Turn& turn, const Concern& concern);
     Result<void> close_switch(Turn& turn, const SwitchUnderWay& under_way, Json answer);
     Result<void> on_orders(Turn& turn, const VenueAccount& account);
     Result<void> on_deadline(Turn& turn, const TimerItem& timer);
@@ -130,6 +149,7 @@ private:
     // control_quality.cc
     Result<RiskMode> strictest_mode(
         Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols);
+    Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);
     // Orders that stand although nobody may want them: a cancel was lost or refused, or an order
     // thought lost was found. They are asked for again.
     Result<void> withdraw_late(Turn& turn, const VenueAccount& account);
@@ -140,6 +160,9 @@ private:
     Parts parts_;
     // Accounts with a switch under way; engine thread only.
     std::map<VenueAccount, std::set<ConcernId>> switching_;
+    // Every concern there is, likewise. One made in the batch under way is not among them yet:
+    // nothing of it trades before it is committed.
+    std::map<VenueAccount, std::set<ConcernId>> concerns_;
     struct Shared;  // What other threads read and write.
     std::shared_ptr<Shared> shared_;
 };

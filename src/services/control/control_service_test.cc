@@ -263,12 +263,137 @@ TEST_F(ControlServiceTest, ADecisionWithAKeyInItsReasonIsADuplicateOfItself) {
     EXPECT_EQ(word(world.decide(payload), "status"), "noop");
 }
 
+Account account_of(StrategyWorld& world) {
+    const auto stored = world.memory.load_state("account/demo/paper/main").value();
+    return decode_account(parse_json(stored->json).value()).value();
+}
+
+Json strategy_of(StrategyWorld& world, const std::string& id) {
+    const Json account = world.answer_of([&](LoopService::Reply reply) {
+        world.submit(world.plane->loop->account_turn(world.caller(), default_account_id(), reply));
+    });
+    for (const Json& one : account.find("strategies")->items()) {
+        if (word(one, "strategy_id") == id) {
+            return one;
+        }
+    }
+    return Json();
+}
+
+// Which one trades is the concern's word; the account, the largest row there is, stays as it is.
+TEST_F(ControlServiceTest, ASwitchDoesNotTouchTheAccount) {
+    ASSERT_EQ(word(world.decide(StrategyWorld::switch_to("d1", idle)), "status"), "applied");
+    const std::int64_t before = account_of(world).version;
+    ASSERT_EQ(word(world.decide(StrategyWorld::switch_to("d2", grid)), "status"), "applied");
+    EXPECT_EQ(account_of(world).version, before);
+    EXPECT_FALSE(account_of(world).strategies.contains(StrategyId::trusted(grid)));
+}
+
+TEST_F(ControlServiceTest, TheAccountShowsWhichStrategyIsActive) {
+    EXPECT_EQ(*strategy_of(world, grid).find("is_active"), Json(true));
+    EXPECT_EQ(word(strategy_of(world, grid), "type"), "grid_trader");
+    ASSERT_EQ(word(world.decide(StrategyWorld::switch_to("d1", idle)), "status"), "applied");
+    EXPECT_EQ(*strategy_of(world, idle).find("is_active"), Json(true));
+    EXPECT_TRUE(strategy_of(world, grid).is_null());
+}
+
+// Rows written before concerns had the only say may still name a strategy as active.
+TEST_F(ControlServiceTest, AnAccountThatCallsAStrategyActiveDoesNotMakeItSo) {
+    Account account = account_of(world);
+    StrategyRecord& record = account.strategies[StrategyId::trusted(idle)];
+    record.type = "idle";
+    record.is_active = true;
+    TurnRequest turn;
+    turn.tenant_id = world.tenant;
+    turn.principal = internal_principal("test");
+    turn.function = "old_row";
+    turn.decide = [&](Turn& t) -> Result<TurnReply> {
+        world.plane->loop->put_account(t, account);
+        TRY_ASSIGN(const auto facts, world.plane->loop->gather_for(t, world.venue_account(), {}));
+        for (const StrategyFacts& one : facts.state.strategies) {
+            EXPECT_EQ(one.is_active, one.strategy_id.text() != idle) << one.strategy_id.text();
+        }
+        EXPECT_EQ(facts.state.strategies.size(), 3u);  // Theirs, ours and the outside planner's.
+        return Answer{200, "{}"};
+    };
+    bool answered = false;
+    turn.reply = [&](const Result<Answer>& answer) { answered = answer.has_value(); };
+    world.submit(std::move(turn));
+    EXPECT_TRUE(answered);
+}
+
+// The throttle's entry of an instance is made with its first aggressive order, not with a switch.
+TEST_F(ControlServiceTest, TheThrottleCountsAnInstanceFromItsFirstAggressiveOrderOn) {
+    Plan plan;
+    Intent intent;
+    intent.intent_id = IntentId::trusted("i1");
+    intent.symbol = Symbol::parse("ABCUSDT").value();
+    intent.side = Side::buy;
+    intent.order_type = OrderType::market;
+    intent.qty = Decimal(1);
+    intent.strategy_id = StrategyId::trusted(grid);
+    intent.expected_edge_bps = Decimal(100);
+    plan.intents.push_back(intent);
+    TurnRequest turn;
+    turn.tenant_id = world.tenant;
+    turn.principal = internal_principal("test");
+    turn.function = "act";
+    turn.decide = [&](Turn& t) -> Result<TurnReply> {
+        LoopService& loop = *world.plane->loop;
+        TRY_ASSIGN(auto facts, loop.gather(t, world.venue_account(), plan));
+        TRY(loop.keep_inputs(t, facts));
+        TRY_ASSIGN(
+            Decision decision,
+            loop.begin_decision(
+                t,
+                {.decision_id = DecisionId::trusted("auto.test.1"),
+                 .tick_id = TickId::trusted("tick_1"),
+                 .account = world.venue_account(),
+                 .planner = "builtin:grid_trader",
+                 .from_outside = false},
+                nullptr));
+        decision.plan = plan;
+        TRY_ASSIGN(const GateReport report, loop.validate_step(t, decision, facts));
+        EXPECT_TRUE(report.pass) << to_text(encode(report));
+        TRY(loop.dry_run_step(t, decision, facts));
+        TRY(loop.execute_step(t, decision, facts));
+        save_decision(t, std::move(decision));
+        return Answer{200, "{}"};
+    };
+    std::string refused = "not answered";
+    turn.reply = [&](const Result<Answer>& answer) {
+        refused = answer ? "" : answer.error().message;
+    };
+    world.submit(std::move(turn));
+    ASSERT_EQ(refused, "");
+    const Account account = account_of(world);
+    const auto entry = account.strategies.find(StrategyId::trusted(grid));
+    ASSERT_NE(entry, account.strategies.end());
+    EXPECT_EQ(entry->second.type, "grid_trader");
+    EXPECT_EQ(aggressive_in_window(account, entry->second, world.clock.now()), 1);
+}
+
+TEST_F(ControlServiceTest, AnOutsidePlannerCannotTakeTheNameOfAnInstance) {
+    PutStrategyRequest request;
+    request.call.idempotency_key = IdempotencyKey::trusted("put");
+    request.call.account_id = default_account_id();
+    request.strategy_id = StrategyId::trusted(idle);
+    request.is_active = true;
+    const Json answer = world.answer_of([&](LoopService::Reply reply) {
+        world.plane->control->call(world.caller(), "put_strategy", request, std::move(reply));
+    });
+    EXPECT_TRUE(to_text(answer).contains("conflict")) << to_text(answer);
+    EXPECT_FALSE(account_of(world).strategies.contains(StrategyId::trusted(idle)));
+}
+
 // Throttled and then switched away from, it stays in the account's book as disabled.
 TEST_F(ControlServiceTest, EnablingAStrategyThatWasSwitchedAwayFromDoesNotMakeItActive) {
     const auto throttle = [this](Turn& turn) -> Result<TurnReply> {
         TRY_ASSIGN(const AccountView view, load_account(turn, world.venue_account()));
         Account account = *view.account;
-        account.strategies.at(StrategyId::trusted(grid)).is_disabled = true;
+        StrategyRecord& entry = account.strategies[StrategyId::trusted(grid)];
+        entry.type = "grid_trader";
+        entry.is_disabled = true;
         ++account.version;
         world.plane->loop->put_account(turn, std::move(account));
         return Answer{200, "{}"};
@@ -289,12 +414,8 @@ TEST_F(ControlServiceTest, EnablingAStrategyThatWasSwitchedAwayFromDoesNotMakeIt
         world.plane->control->call(world.caller(), "enable_strategy", request, std::move(reply));
     });
     ASSERT_EQ(word(answer, "status"), "applied");
-    const auto stored = world.memory.load_state("account/demo/paper/main").value();
-    ASSERT_TRUE(stored);
-    const Account account = decode_account(parse_json(stored->json).value()).value();
-    const StrategyRecord& record = account.strategies.at(StrategyId::trusted(grid));
-    EXPECT_FALSE(record.is_disabled);
-    EXPECT_FALSE(record.is_active);
+    EXPECT_FALSE(account_of(world).strategies.contains(StrategyId::trusted(grid)));
+    EXPECT_TRUE(strategy_of(world, grid).is_null());
 }
 
 TEST_F(ControlServiceTest, AnUnknownOrderDegradesTheConcernAtOnce) {

@@ -14,32 +14,23 @@ namespace interlock {
 
 inline constexpr std::string_view kSwitchTimer = "switch_deadline";
 
-inline bool has_error(const ControlVerdict& verdict, const ErrorKind& kind) {
-    return std::any_of(verdict.errors.begin(), verdict.errors.end(), [&](const Error& error) {
+inline bool has_error(const ControlResult& result, const ErrorKind& kind) {
+    return std::any_of(result.errors.begin(), result.errors.end(), [&](const Error& error) {
         return error == kind;
     });
-}
-
-// The account's book of active strategies.
-inline void enter_strategy(Account& account, const StrategyInstance& instance) {
-    StrategyRecord& record = account.strategies[instance.strategy_id];
-    record.type = instance.strategy_type;
-    record.is_active = true;
-}
-
-inline void leave_strategy(Account& account, const StrategyInstance& instance) {
-    StrategyRecord& record = account.strategies[instance.strategy_id];
-    record.type = instance.strategy_type;
-    record.is_active = false;
-    if (!record.is_disabled && record.aggressive.empty()) {
-        account.strategies.erase(instance.strategy_id);
-    }
 }
 
 // Once the turn is durable, the running set follows the record.
 inline void reconcile_after(
     Turn& turn, StrategyRuntime& runtime, const StrategyInstance& instance) {
     turn.after_commit([&runtime, instance, now = turn.now()] { runtime.reconcile(instance, now); });
+}
+
+// Saves it and lets the running set follow.
+inline void save_and_reconcile(Turn& turn, StrategyRuntime& runtime, StrategyInstance instance) {
+    turn.after_commit([&runtime,
+                       saved = save_instance(turn, std::move(instance)),
+                       now = turn.now()] { runtime.reconcile(*saved, now); });
 }
 
 // The lock is one of ADR 0007's: the watch notes and asks, the engine judges.

@@ -1,5 +1,6 @@
 // The switch procedure (SEMANTICS S3): journal → freeze → cancel and confirm → hand over, or roll
 // back.
+#include "base/canonical_json.h"
 #include "base/errors.h"
 #include "base/log.h"
 #include "services/control/control_shared.h"
@@ -80,38 +81,47 @@ Result<void> ControlService::open() {
 }
 
 Result<TurnReply> ControlService::begin_switch(Turn& turn, Attempt& attempt) {
-    Concern concern = *attempt.concern;
     const ControlDecision& decision = attempt.decision;
+    const Concern& concern = *attempt.concern;
+    TRY_ASSIGN(
+        const std::set<StrategyId> others,
+        others_with_orders(turn, concern, *decision.target_strategy_id));
+    if (!others.empty()) {
+        return journal_switch(turn, attempt, others);
+    }
+    const RiskMode risk_mode = decision.risk_mode.value_or(concern.risk_mode);
+    TRY(hand_over(
+        turn,
+        concern,
+        {.decision_id = decision.decision_id,
+         .to = *decision.target_strategy_id,
+         .risk_mode = risk_mode}));
     ControlResult result = result_of(attempt);
-    SwitchUnderWay under_way{
+    result.risk_mode = risk_mode;
+    result.result = Json::object({{"mode_change", "applied"}, {"reconciled", true}});
+    result.applied_at = turn.now();
+    return settle(turn, attempt, result);
+}
+
+// The first of a switch's two commits.
+Result<TurnReply> ControlService::journal_switch(
+    Turn& turn, Attempt& attempt, const std::set<StrategyId>& others) {
+    const ControlDecision& decision = attempt.decision;
+    Concern concern = *attempt.concern;
+    TRY_ASSIGN(Json payload, parse_json(attempt.request.payload_text));
+    const OpenOperation operation = turn.open_operation();
+    concern.switching = SwitchUnderWay{
         .decision_id = decision.decision_id,
         .from = concern.active_strategy_id,
         .to = *decision.target_strategy_id,
         .risk_mode = decision.risk_mode.value_or(concern.risk_mode),
         .started_at = turn.now(),
         .deadline = turn.now() + parts_.config.cancel_timeout,
-        .operation = {},
-        .request = attempt.payload,
-        .verdict = Json::object({{"answer", encode(result)}, {"attempt", attempt.verdict.attempt}}),
+        .operation = encode(operation),
+        .request = payload,
+        .verdict = Json::object(
+            {{"answer", encode(result_of(attempt))}, {"attempt", attempt.verdict.attempt}}),
     };
-    TRY_ASSIGN(const std::set<StrategyId> others, others_with_orders(turn, concern, under_way.to));
-    if (others.empty()) {
-        concern.switching = std::move(under_way);
-        TRY_ASSIGN(Json answer, hand_over(turn, concern, encode(result)));
-        TRY_ASSIGN(
-            std::string text,
-            record(
-                turn,
-                {.decision = decision,
-                 .payload = attempt.payload,
-                 .answer = std::move(answer),
-                 .status = ControlStatus::applied,
-                 .attempt = attempt.verdict.attempt}));
-        return Answer{200, std::move(text)};
-    }
-    const OpenOperation operation = turn.open_operation();
-    under_way.operation = encode(operation);
-    concern.switching = std::move(under_way);
     TRY(cancel_orders_of(turn, parts_.loop, concern, others));
     turn.set_timer({
         .timer_id = timer_of(concern),
@@ -126,7 +136,7 @@ Result<TurnReply> ControlService::begin_switch(Turn& turn, Attempt& attempt) {
     draft.status = AuditStatus::started;
     draft.reason = decision.reason;
     draft.detail = Json::object({
-        {"payload", attempt.payload},
+        {"payload", std::move(payload)},
         {"from_strategy_id",
          concern.active_strategy_id ? Json(concern.active_strategy_id->text()) : Json()},
         {"to_strategy_id", concern.switching->to.text()},
@@ -155,57 +165,42 @@ Result<std::set<StrategyId>> ControlService::others_with_orders(
             continue;
         }
         TRY_ASSIGN(
-            const bool is_ours,
-            was_ever_instance(turn, scope_of(concern.account), order.strategy_id));
-        if (is_ours) {
+            const auto instance,
+            load_any_instance(turn, scope_of(concern.account), order.strategy_id));
+        if (instance) {
             others.insert(order.strategy_id);
         }
     }
     return others;
 }
 
-// The one commit of a switch. `answer` is the result as begun.
-Result<Json> ControlService::hand_over(Turn& turn, Concern concern, Json answer) {
-    const SwitchUnderWay under_way = *concern.switching;
+// The one commit of a switch.
+Result<void> ControlService::hand_over(Turn& turn, Concern concern, const HandOver& change) {
     const StrategyScope scope = scope_of(concern.account);
-    TRY_ASSIGN(const auto to, load_instance(turn, scope, under_way.to));
+    TRY_ASSIGN(const auto to, load_instance(turn, scope, change.to));
     if (!to) {
         return fail(errors::target_missing, "The target was deleted in the meantime.");
     }
-    // Both sides in one change of the account, which is the largest thing written here.
-    TRY_ASSIGN(const AccountView view, parts_.loop.open_or_load(turn, concern.account));
-    Account account = *view.account;
-    if (under_way.from) {
-        TRY_ASSIGN(const auto from, load_instance(turn, scope, *under_way.from));
+    TRY(parts_.loop.open_or_load(turn, concern.account));
+    if (concern.active_strategy_id) {
+        TRY_ASSIGN(const auto from, load_instance(turn, scope, *concern.active_strategy_id));
         if (from) {
             StrategyInstance old = *from;
             release_activity(turn, concern, old, parts_.config.after_switch);
-            old.last_transition = "active -> " + std::string(to_word(old.mode)) + " by " +
-                                  under_way.decision_id.text();
-            reconcile_after(turn, parts_.runtime, old);
-            leave_strategy(account, old);
-            save_instance(turn, std::move(old));
+            old.last_transition =
+                "active -> " + std::string(to_word(old.mode)) + " by " + change.decision_id.text();
+            save_and_reconcile(turn, parts_.runtime, std::move(old));
         }
     }
     StrategyInstance next = *to;
     const std::string before(to_word(next.mode));
     take_activity(turn, concern, next);
-    next.last_transition = before + " -> active by " + under_way.decision_id.text();
-    enter_strategy(account, next);
-    ++account.version;
-    parts_.loop.put_account(turn, std::move(account));
-    reconcile_after(turn, parts_.runtime, next);
-    save_instance(turn, std::move(next));
-    concern.risk_mode = under_way.risk_mode;
+    next.last_transition = before + " -> active by " + change.decision_id.text();
+    save_and_reconcile(turn, parts_.runtime, std::move(next));
+    concern.risk_mode = change.risk_mode;
     concern.switching.reset();
-    answer.set("risk_mode", to_word(concern.risk_mode));
-    set_outcome(answer, ControlStatus::applied, true);
-    answer.set("result", Json::object({{"mode_change", "applied"}, {"reconciled", true}}));
-    answer.set("applied_at", to_text(turn.now()));
-    turn.clear_timer(timer_of(concern));
-    forget_switch(turn, concern);
     save_concern(turn, std::move(concern));
-    return answer;
+    return {};
 }
 
 Result<void> ControlService::finish_switch(Turn& turn, Concern concern) {
@@ -229,8 +224,18 @@ Result<void> ControlService::finish_switch(Turn& turn, Concern concern) {
         return roll_back(
             turn, std::move(concern), Error{&errors::target_not_runnable, problem, {}, {}});
     }
+    end_journal(turn, concern);
+    TRY(hand_over(
+        turn,
+        std::move(concern),
+        {.decision_id = under_way.decision_id,
+         .to = under_way.to,
+         .risk_mode = under_way.risk_mode}));
     Json answer = *under_way.verdict.find("answer");
-    TRY_ASSIGN(answer, hand_over(turn, std::move(concern), std::move(answer)));
+    set_outcome(answer, ControlStatus::applied, true);
+    answer.set("risk_mode", to_word(under_way.risk_mode));
+    answer.set("result", Json::object({{"mode_change", "applied"}, {"reconciled", true}}));
+    answer.set("applied_at", to_text(turn.now()));
     return close_switch(turn, under_way, std::move(answer));
 }
 
@@ -247,13 +252,13 @@ Result<void> ControlService::roll_back(Turn& turn, Concern concern, const Error&
     answer.set("errors", error_list(why));
     answer.set("risk_mode", to_word(concern.risk_mode));
     answer.set("result", Json::object({{"mode_change", "rolled_back"}, {"reconciled", true}}));
-    turn.clear_timer(timer_of(concern));
-    forget_switch(turn, concern);
+    end_journal(turn, concern);
     save_concern(turn, std::move(concern));
     return close_switch(turn, under_way, std::move(answer));
 }
 
-void ControlService::forget_switch(Turn& turn, const Concern& concern) {
+void ControlService::end_journal(Turn& turn, const Concern& concern) {
+    turn.clear_timer(timer_of(concern));
     turn.after_commit([this, account = concern.account, id = concern.concern_id] {
         const auto found = switching_.find(account);
         if (found != switching_.end() && found->second.erase(id) > 0 && found->second.empty()) {
@@ -266,16 +271,33 @@ Result<void> ControlService::close_switch(
     Turn& turn, const SwitchUnderWay& under_way, Json answer) {
     TRY_ASSIGN(const ControlDecision decision, decode_control_decision(under_way.request));
     const bool applied = answer.find("ok")->as_bool();
-    const Json* attempt = under_way.verdict.find("attempt");
+    const ControlStatus status = applied ? ControlStatus::applied : ControlStatus::failed;
+    const Json* stored = under_way.verdict.find("attempt");
+    const std::int64_t attempt = stored == nullptr ? 1 : stored->as_int64().value_or(1);
     TRY_ASSIGN(
-        std::string text,
-        record(
-            turn,
-            {.decision = decision,
-             .payload = under_way.request,
-             .answer = std::move(answer),
-             .status = applied ? ControlStatus::applied : ControlStatus::failed,
-             .attempt = attempt == nullptr ? 1 : attempt->as_int64().value_or(1)}));
+        std::string detail,
+        canonical_json(Json::object({
+            {"payload", under_way.request},
+            {"validation", *answer.find("validation")},
+            {"status", to_word(status)},
+            {"warnings", *answer.find("warnings")},
+            {"errors", *answer.find("errors")},
+            {"result", *answer.find("result")},
+            {"override", decision.override_guards},
+            {"dry_run", decision.dry_run},
+            {"attempt", attempt},
+            {"received_at", to_text(turn.now())},
+            {"applied_at", *answer.find("applied_at")},
+        })));
+    std::string text = to_text(answer);
+    TRY(record(
+        turn,
+        {.decision = decision,
+         .fingerprint = fingerprint(decision),
+         .detail = std::move(detail),
+         .answer = text,
+         .status = status,
+         .attempt = attempt}));
     if (!under_way.operation.is_null()) {
         TRY_ASSIGN(const OpenOperation operation, decode_open_operation(under_way.operation));
         turn.complete(operation, Answer{200, std::move(text)});

@@ -299,8 +299,10 @@ Result<TurnReply> LoopControl::run(Turn& turn, const PutStrategyRequest& request
         next.strategies.size() >= kStrategiesMax) {
         return fail(errors::conflict, "This account has as many strategies as it may.");
     }
+    TRY_ASSIGN(
+        const std::string built_in, parts_.loop.instance_type(turn, next.key, request.strategy_id));
     StrategyRecord& strategy = next.strategies[request.strategy_id];
-    if (!strategy.type.empty() && strategy.type != "external") {
+    if (!built_in.empty() || (!strategy.type.empty() && strategy.type != "external")) {
         return fail(errors::conflict, "A built-in planner's strategy is not changed here.");
     }
     strategy.type = "external";
@@ -331,15 +333,25 @@ Result<TurnReply> LoopControl::run(Turn& turn, const EnableStrategyRequest& requ
     TRY_ASSIGN(Opened opened, open(turn, request.call.account_id));
     Account& next = opened.account;
     const auto found = next.strategies.find(request.strategy_id);
-    if (found == next.strategies.end()) {
-        return fail(errors::unknown_strategy, "This account has no such strategy.");
+    const bool has_entry = found != next.strategies.end();
+    if (!has_entry) {
+        // One of ours that the throttle never counted is enabled already.
+        TRY_ASSIGN(
+            const std::string built_in,
+            parts_.loop.instance_type(turn, next.key, request.strategy_id));
+        if (built_in.empty()) {
+            return fail(errors::unknown_strategy, "This account has no such strategy.");
+        }
+    } else if (found->second.type == "external") {
+        found->second.is_active = true;
+        found->second.is_disabled = false;
+        found->second.disabled_reason.clear();
+        // Or the very next execution would throttle it again.
+        found->second.aggressive.clear();
+    } else {
+        // Nothing is left to count; whether it is active is its concern's word.
+        next.strategies.erase(found);
     }
-    // Which of a concern's instances is active is decided by control decisions alone.
-    found->second.is_active = found->second.is_active || found->second.type == "external";
-    found->second.is_disabled = false;
-    found->second.disabled_reason.clear();
-    // Or the very next execution would throttle it again.
-    found->second.aggressive.clear();
     TRY_ASSIGN(
         const std::string ref,
         audit(

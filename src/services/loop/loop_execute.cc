@@ -283,6 +283,26 @@ Json LoopService::execution_json(const Decision& decision) {
     return rows;
 }
 
+Result<void> LoopService::enter_strategy(Turn& turn, Account& account, const StrategyId& id) {
+    if (account.strategies.contains(id)) {
+        return {};
+    }
+    // Entries of ours that hold nothing any more make room; those of outside planners are people's.
+    std::erase_if(account.strategies, [&](const auto& entry) {
+        const StrategyRecord& record = entry.second;
+        return record.type != "external" && !record.is_disabled &&
+               aggressive_in_window(account, record, turn.now()) == 0;
+    });
+    if (account.strategies.size() >= kStrategiesMax) {
+        return fail(errors::overloaded, "This account counts as many strategies as it can.");
+    }
+    TRY_ASSIGN(const std::string type, instance_type(turn, account.key, id));
+    if (!type.empty()) {
+        account.strategies[id].type = type;
+    }
+    return {};
+}
+
 Result<void> LoopService::note_execution(
     Turn& turn, Decision& decision, const Gathered& facts, Account& account) {
     std::vector<StrategyId> aggressive;
@@ -304,6 +324,7 @@ Result<void> LoopService::note_execution(
         }
     }
     for (const StrategyId& strategy_id : aggressive) {
+        TRY(enter_strategy(turn, account, strategy_id));
         if (note_aggressive(account, strategy_id, turn.now())) {
             TRY(audit_step(
                 turn,

@@ -265,6 +265,31 @@ Result<TurnReply> LoopService::run_record(Turn& turn, const RecordDecisionReques
         }))};
 }
 
+// Those with an entry in the account, and those of ours that are active without one.
+Result<Json> LoopService::read_strategies(Turn& turn, const Account& account) {
+    TRY_ASSIGN(const std::vector<StrategyId> active, active_strategies(turn, account.key));
+    std::map<StrategyId, StrategyRecord> records = account.strategies;
+    for (auto& [id, record] : records) {
+        record.is_active = record.is_active && record.type == "external";
+    }
+    for (const StrategyId& id : active) {
+        StrategyRecord& record = records[id];
+        record.is_active = true;
+        TRY_ASSIGN(record.type, instance_type(turn, account.key, id));
+    }
+    Json strategies = Json::array();
+    for (const auto& [id, record] : records) {
+        strategies.push(Json::object({
+            {"strategy_id", id.text()},
+            {"type", record.type},
+            {"is_active", record.is_active},
+            {"is_disabled", record.is_disabled},
+            {"disabled_reason", record.disabled_reason},
+        }));
+    }
+    return strategies;
+}
+
 TurnRequest LoopService::account_turn(Caller caller, AccountId account_id, Reply reply) {
     TurnRequest turn;
     turn.tenant_id = std::move(caller.tenant_id);
@@ -277,16 +302,7 @@ TurnRequest LoopService::account_turn(Caller caller, AccountId account_id, Reply
         TRY_ASSIGN(const AccountView view, load_account(t, account));
         state.set("recovery", encode(view.account->recovery));
         state.set("tier", encode(view.account->tier));
-        Json strategies = Json::array();
-        for (const auto& [id, strategy] : view.account->strategies) {
-            strategies.push(Json::object({
-                {"strategy_id", id.text()},
-                {"type", strategy.type},
-                {"is_active", strategy.is_active},
-                {"is_disabled", strategy.is_disabled},
-                {"disabled_reason", strategy.disabled_reason},
-            }));
-        }
+        TRY_ASSIGN(Json strategies, read_strategies(t, *view.account));
         state.set("strategies", std::move(strategies));
         return Answer{200, to_text(state)};
     };

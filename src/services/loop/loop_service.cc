@@ -52,6 +52,26 @@ void add_symbol(std::vector<Symbol>& symbols, const Symbol& symbol) {
     }
 }
 
+// Which of our own strategies may trade is the word of their concerns; the account keeps only what
+// the throttle counted of them. `facts` ascend by id and go on to.
+void mark_active(std::vector<StrategyFacts>& facts, const std::vector<StrategyId>& active) {
+    for (StrategyFacts& one : facts) {
+        one.is_active = one.is_active && one.is_external;
+    }
+    for (const StrategyId& id : active) {
+        auto place = std::lower_bound(
+            facts.begin(), facts.end(), id, [](const StrategyFacts& one, const StrategyId& other) {
+                return one.strategy_id < other;
+            });
+        if (place == facts.end() || place->strategy_id != id) {
+            place = facts.emplace(place);
+            place->strategy_id = id;
+        }
+        place->is_active = true;
+        place->is_external = false;
+    }
+}
+
 std::vector<Symbol> symbols_of(const Plan& plan) {
     std::vector<Symbol> symbols;
     for (const Intent& intent : plan.intents) {
@@ -232,6 +252,17 @@ Result<bool> LoopService::is_trading_enabled(Turn& turn, const Account& account)
     return enabled;
 }
 
+Result<std::vector<StrategyId>> LoopService::active_strategies(
+    Turn& turn, const VenueAccount& account) {
+    return overlay_.active_strategies ? overlay_.active_strategies(turn, account)
+                                      : std::vector<StrategyId>();
+}
+
+Result<std::string> LoopService::instance_type(
+    Turn& turn, const VenueAccount& account, const StrategyId& id) {
+    return overlay_.instance_type ? overlay_.instance_type(turn, account, id) : std::string();
+}
+
 Result<LoopService::Gathered> LoopService::gather(
     Turn& turn, const VenueAccount& key, const Plan& plan) {
     const std::vector<Symbol> wanted = symbols_of(plan);
@@ -269,6 +300,8 @@ Result<LoopService::Gathered> LoopService::gather_for(
         std::max(input.stricter_mode, mode_of(step_tier(facts.view.account->tier, tier).raw));
     TRY_ASSIGN(facts.state, gather_facts(input));
     TRY_ASSIGN(facts.state.trading_enabled, is_trading_enabled(turn, *facts.view.account));
+    TRY_ASSIGN(const std::vector<StrategyId> active, active_strategies(turn, key));
+    mark_active(facts.state.strategies, active);
     return facts;
 }
 

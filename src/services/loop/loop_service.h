@@ -78,6 +78,13 @@ public:
         // The strictest mode of the concerns that these markets are (S4, S5).
         std::function<Result<RiskMode>(Turn&, const VenueAccount&, const std::vector<Symbol>&)>
             risk_mode;
+        // The account's strategies that are active by the word of their concerns; gate 5 asks.
+        std::function<Result<std::vector<StrategyId>>(Turn&, const VenueAccount&)>
+            active_strategies;
+        // The type of a strategy that is or was an instance of ours, which no outside planner may
+        // pose as; empty: it never was one.
+        std::function<Result<std::string>(Turn&, const VenueAccount&, const StrategyId&)>
+            instance_type;
         // Orders of the account have just changed, in this turn.
         std::function<Result<void>(Turn&, const VenueAccount&)> on_orders;
         std::function<void(Turn&, const OrderNews&)> on_order_news;
@@ -143,6 +150,10 @@ public:
     };
     // By its people and, after a kill switch, again by its people.
     Result<bool> is_trading_enabled(Turn& turn, const Account& account);
+    // What the overlay says; nothing without one.
+    Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);
+    Result<std::string> instance_type(
+        Turn& turn, const VenueAccount& account, const StrategyId& id);
     Result<VenueAccount> account_of(Turn& turn, const AccountId& account_id);
     // Opens the main account of a mode that is not live when it does not exist yet.
     Result<AccountView> open_or_load(Turn& turn, const VenueAccount& account);
@@ -229,6 +240,8 @@ private:
     Result<void> reject_execution(
         Turn& turn, Decision& decision, const Gathered& facts, const Error& error);
     static Json execution_json(const Decision& decision);
+    // The throttle counts for a strategy of ours from its first aggressive order on.
+    Result<void> enter_strategy(Turn& turn, Account& account, const StrategyId& id);
     Result<void> note_execution(
         Turn& turn, Decision& decision, const Gathered& facts, Account& account);
     Result<void> write_cancel(
@@ -272,6 +285,7 @@ private:
 
     // loop_read.cc
     Result<Json> read_state(Turn& turn, const VenueAccount& account);
+    Result<Json> read_strategies(Turn& turn, const Account& account);
     struct VenueWord {
         Json request;  // What the waiting call asked for.
         std::vector<OrderAnswer> answers;

@@ -132,7 +132,6 @@ Result<TurnReply> StrategyService::run_stop(
     if (concern && next.mode == InstanceMode::active) {
         Concern freed = *concern;
         release_activity(turn, freed, next, InstanceMode::off);
-        TRY(parts_.control.set_account_strategy(turn, next, false));
         TRY(parts_.loop.cancel_orders(
             turn,
             {.account = next.account,

@@ -138,8 +138,7 @@ Result<TurnReply> StrategyService::done(Turn& turn, StrategyInstance instance, C
     TRY_ASSIGN(const auto concern, load_concern_of(turn, instance.account, instance.symbol));
     Json answer = describe(instance, concern.get());
     answer.set("audit_ref", ref);
-    reconcile_after(turn, parts_.runtime, instance);
-    save_instance(turn, std::move(instance));
+    save_and_reconcile(turn, parts_.runtime, std::move(instance));
     return Answer{200, to_text(answer)};
 }
 

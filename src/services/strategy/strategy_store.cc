@@ -3,28 +3,83 @@
 #include <array>
 
 #include "base/field_reader.h"
+#include "contracts/canonical_writer.h"
+#include "contracts/strategy/strategy_text.h"
 
 namespace interlock {
 namespace {
 
 constexpr std::array<std::string_view, 4> kControlStatuses{"applied", "rejected", "noop", "failed"};
 
-std::string path_of(std::string_view kind, const StrategyScope& scope) {
-    return std::string(kind) + "/" + scope.tenant_id.text() + "/" +
-           std::string(to_word(scope.mode));
+// Keys are made with every look at a row, hence in one piece.
+std::string joined(std::initializer_list<std::string_view> parts) {
+    std::size_t size = 0;
+    for (const std::string_view part : parts) {
+        size += part.size() + 1;
+    }
+    std::string path;
+    path.reserve(size);
+    for (const std::string_view part : parts) {
+        path += path.empty() ? "" : "/";
+        path += part;
+    }
+    return path;
+}
+
+std::string list_key(const StrategyScope& scope) {
+    return joined({"strategies", scope.tenant_id.text(), to_word(scope.mode)});
 }
 
 std::string control_key(const TenantId& tenant_id, const DecisionId& id) {
-    return "control/" + tenant_id.text() + "/" + id.text();
+    return joined({"control", tenant_id.text(), id.text()});
 }
 
 Claim claim_of(const Concern& concern, const StrategyId& holder) {
     return {
-        .name = path_of("active", scope_of(concern.account)) + "/" + concern.concern_id.text(),
+        .name = joined(
+            {"active",
+             concern.account.tenant_id.text(),
+             to_word(concern.account.mode),
+             concern.concern_id.text()}),
         .holder = holder.text()};
 }
 
+// Older rows hold the document's text as a string.
+std::string read_answer(FieldReader& in) {
+    Json answer = in.required<Json>("answer");
+    if (answer.is_string()) {
+        answer = parse_json(answer.as_string()).value_or(Json());
+    }
+    if (!answer.is_object()) {
+        in.add_problem("answer", "expected an object");
+    }
+    return to_text(answer);
+}
+
 }  // namespace
+
+// Rows that every decision and many ticks save have writers of their own.
+template <>
+void Turn::save_as<StrategyInstance>(
+    const std::string& machine_key, std::shared_ptr<const StrategyInstance> value) {
+    HeldState& held = stage(machine_key, row_text(*value));
+    held.value = std::move(value);
+    held.value_type = &kStateTypeTag<StrategyInstance>;
+}
+template <>
+void Turn::save_as<Concern>(const std::string& machine_key, std::shared_ptr<const Concern> value) {
+    HeldState& held = stage(machine_key, row_text(*value));
+    held.value = std::move(value);
+    held.value_type = &kStateTypeTag<Concern>;
+}
+template <>
+void Turn::save_as<ControlRow>(
+    const std::string& machine_key, std::shared_ptr<const ControlRow> value) {
+    // Asked for again only when a decision is repeated.
+    HeldState& held = stage(machine_key, row_text(*value), KeepState::in_store);
+    held.value = std::move(value);
+    held.value_type = &kStateTypeTag<ControlRow>;
+}
 
 StrategyScope scope_of(const VenueAccount& account) {
     return {account.tenant_id, account.mode};
@@ -49,46 +104,42 @@ Result<InstanceList> decode_instance_list(const Json& json) {
 }
 
 std::string instance_key(const StrategyScope& scope, const StrategyId& id) {
-    return path_of("strategy", scope) + "/" + id.text();
+    return joined({"strategy", scope.tenant_id.text(), to_word(scope.mode), id.text()});
 }
 
 std::string concern_key(const StrategyScope& scope, const ConcernId& id) {
-    return path_of("concern", scope) + "/" + id.text();
+    return joined({"concern", scope.tenant_id.text(), to_word(scope.mode), id.text()});
 }
 
 Result<std::shared_ptr<const InstanceList>> load_instance_list(
     Turn& turn, const StrategyScope& scope) {
-    TRY_ASSIGN(
-        auto list, turn.load_as<InstanceList>(path_of("strategies", scope), decode_instance_list));
+    TRY_ASSIGN(auto list, turn.load_as<InstanceList>(list_key(scope), decode_instance_list));
     return list ? list : std::make_shared<const InstanceList>();
 }
 
 void save_instance_list(Turn& turn, const StrategyScope& scope, InstanceList list) {
     turn.save_as<InstanceList>(
-        path_of("strategies", scope), std::make_shared<const InstanceList>(std::move(list)));
+        list_key(scope), std::make_shared<const InstanceList>(std::move(list)));
 }
 
 Result<std::shared_ptr<const StrategyInstance>> load_instance(
     Turn& turn, const StrategyScope& scope, const StrategyId& id) {
-    TRY_ASSIGN(
-        auto instance,
-        turn.load_as<StrategyInstance>(instance_key(scope, id), decode_strategy_instance));
+    TRY_ASSIGN(auto instance, load_any_instance(turn, scope, id));
     return instance && instance->is_deleted ? nullptr : instance;
 }
 
-Result<bool> was_ever_instance(Turn& turn, const StrategyScope& scope, const StrategyId& id) {
-    TRY_ASSIGN(
-        const auto instance,
-        turn.load_as<StrategyInstance>(instance_key(scope, id), decode_strategy_instance));
-    return instance != nullptr;
+Result<std::shared_ptr<const StrategyInstance>> load_any_instance(
+    Turn& turn, const StrategyScope& scope, const StrategyId& id) {
+    return turn.load_as<StrategyInstance>(instance_key(scope, id), decode_strategy_instance);
 }
 
-void save_instance(Turn& turn, StrategyInstance instance) {
+std::shared_ptr<const StrategyInstance> save_instance(Turn& turn, StrategyInstance instance) {
     ++instance.version;
     instance.updated_at = turn.now();
-    const std::string key = instance_key(scope_of(instance.account), instance.strategy_id);
+    const auto saved = std::make_shared<const StrategyInstance>(std::move(instance));
     turn.save_as<StrategyInstance>(
-        key, std::make_shared<const StrategyInstance>(std::move(instance)));
+        instance_key(scope_of(saved->account), saved->strategy_id), saved);
+    return saved;
 }
 
 Result<std::shared_ptr<const Concern>> load_concern(
@@ -133,10 +184,25 @@ Json encode(const ControlRow& row) {
         {"fingerprint", row.history.fingerprint},
         {"status", to_word(row.history.status)},
         {"attempts", row.history.attempts},
-        {"answer", row.answer_text},
+        {"answer", parse_json(row.answer_text).value()},
         {"first_at", to_text(row.first_at)},
         {"last_at", to_text(row.last_at)},
     });
+}
+
+std::string row_text(const ControlRow& row) {
+    std::string text;
+    text.reserve(256 + row.answer_text.size());
+    CanonicalWriter out(text);
+    out.open_object();
+    out.text("fingerprint", row.history.fingerprint);
+    out.text("status", to_word(row.history.status));
+    out.raw("attempts", std::to_string(row.history.attempts));
+    out.raw("answer", row.answer_text);
+    out.text("first_at", to_text(row.first_at));
+    out.text("last_at", to_text(row.last_at));
+    out.close_object();
+    return text;
 }
 
 Result<ControlRow> decode_control_row(const Json& json) {
@@ -146,7 +212,7 @@ Result<ControlRow> decode_control_row(const Json& json) {
     row.history.status =
         static_cast<ControlStatus>(in.required_word_index("status", kControlStatuses));
     row.history.attempts = in.required<std::int64_t>("attempts");
-    row.answer_text = in.required<std::string>("answer");
+    row.answer_text = read_answer(in);
     row.first_at = in.required<Timestamp>("first_at");
     row.last_at = in.required<Timestamp>("last_at");
     return in.finish(std::move(row));

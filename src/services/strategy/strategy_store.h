@@ -49,9 +49,10 @@ void save_instance_list(Turn& turn, const StrategyScope& scope, InstanceList lis
 Result<std::shared_ptr<const StrategyInstance>> load_instance(
     Turn& turn, const StrategyScope& scope, const StrategyId& id);
 // Deleted ones too.
-Result<bool> was_ever_instance(Turn& turn, const StrategyScope& scope, const StrategyId& id);
-// Raises the version.
-void save_instance(Turn& turn, StrategyInstance instance);
+Result<std::shared_ptr<const StrategyInstance>> load_any_instance(
+    Turn& turn, const StrategyScope& scope, const StrategyId& id);
+// Raises the version; gives the instance as saved.
+std::shared_ptr<const StrategyInstance> save_instance(Turn& turn, StrategyInstance instance);
 
 Result<std::shared_ptr<const Concern>> load_concern(
     Turn& turn, const StrategyScope& scope, const ConcernId& id);
@@ -67,12 +68,13 @@ void release_activity(
 
 // What is remembered of a decision id.
 struct ControlRow {
-    ControlHistory history;  // Its answer is left null; answer_text has it.
-    std::string answer_text;
+    ControlHistory history;
+    std::string answer_text;  // A JSON document.
     Timestamp first_at;
     Timestamp last_at;
 };
 Json encode(const ControlRow& row);
+std::string row_text(const ControlRow& row);  // The bytes of to_text(encode(row)).
 Result<ControlRow> decode_control_row(const Json& json);
 Result<std::shared_ptr<const ControlRow>> load_control_row(Turn& turn, const DecisionId& id);
 void save_control_row(Turn& turn, const DecisionId& id, ControlRow row);
