@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
+#include "adapters/sqlite/raw_turn_writer.h"
+#include "adapters/system/system_clock.h"
 #include "base/check.h"
 #include "base/errors.h"
 #include "bench/scratch_folder.h"
@@ -128,6 +131,7 @@ struct Rounds {
     std::vector<double> mean_batch;
     std::vector<double> engine_share;
     std::vector<double> engine_us;
+    std::vector<double> bare_per_s;
 
     ControlBenchSide medians() const {
         return {
@@ -136,32 +140,69 @@ struct Rounds {
             .p99_us = median_of(p99_us),
             .mean_batch = median_of(mean_batch),
             .engine_cpu_share = median_of(engine_share),
-            .engine_us = median_of(engine_us)};
+            .engine_us = median_of(engine_us),
+            .bare_per_s = median_of(bare_per_s)};
     }
 };
 
-Result<void> measure(const ControlBenchOptions& options, bool is_control, Rounds& side) {
-    TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options.folder));
-    TRY_ASSIGN(
-        const auto bench, BenchPlane::open({.folder = folder.file("data"), .trade = is_control}));
+// A plane in a folder of its own under load.
+struct Loaded {
+    std::unique_ptr<BenchPlane> bench;
+    EngineCounts before;  // Of what was set up.
+    TurnLoadReport report;
+};
+
+Result<Loaded> load(const ControlBenchOptions& options, const BenchPlane::Options& plane) {
+    Loaded loaded;
+    TRY_ASSIGN(loaded.bench, BenchPlane::open(plane));
     std::optional<ControlSource> source;
-    if (is_control) {
-        TRY_ASSIGN(ControlSource made, ControlSource::create(*bench, options.callers));
+    if (plane.trade) {
+        TRY_ASSIGN(ControlSource made, ControlSource::create(*loaded.bench, options.callers));
         source.emplace(std::move(made));
     }
-    const EngineCounts before = bench->counts();
-    const TurnLoadReport report = run_turn_load(
-        *bench,
+    loaded.before = loaded.bench->counts();
+    loaded.report = run_turn_load(
+        *loaded.bench,
         {.callers = static_cast<std::size_t>(options.callers),
          .source = source ? &*source : nullptr,
          .duration = std::chrono::milliseconds(static_cast<std::int64_t>(options.seconds * 1000))});
+    const TurnLoadReport& report = loaded.report;
     if (report.refused > 0 || report.turns == 0) {
         return fail(
             errors::unavailable,
             std::to_string(report.refused) + " of " +
                 std::to_string(report.turns + report.refused) + " turns were not as meant.");
     }
-    const EngineCounts& counts = bench->counts();
+    return loaded;
+}
+
+// What is set up is written as well; it is one turn in a hundred or fewer.
+Result<void> measure_bare(
+    const ControlBenchOptions& options, bool is_control, double batch, Rounds& side) {
+    TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options.folder));
+    TRY_ASSIGN(
+        const Loaded loaded,
+        load(options, {.folder = folder.file("data"), .record = true, .trade = is_control}));
+    const std::vector<TurnCommit> recorded = loaded.bench->take_recorded();
+    SystemClock clock;
+    TRY_ASSIGN(
+        const RawWriteReport report,
+        write_turns_raw(
+            {.path = folder.file("raw.db"),
+             .turns_per_batch = static_cast<std::size_t>(std::lround(std::max(1.0, batch)))},
+            recorded,
+            clock));
+    side.bare_per_s.push_back(static_cast<double>(recorded.size()) / seconds_of(report.elapsed));
+    return {};
+}
+
+Result<void> measure(const ControlBenchOptions& options, bool is_control, Rounds& side) {
+    TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options.folder));
+    TRY_ASSIGN(
+        const Loaded loaded, load(options, {.folder = folder.file("data"), .trade = is_control}));
+    const TurnLoadReport& report = loaded.report;
+    const EngineCounts& before = loaded.before;
+    const EngineCounts& counts = loaded.bench->counts();
     const double commits =
         static_cast<double>(std::max<std::int64_t>(1, counts.commits - before.commits));
     const double turns = static_cast<double>(report.turns);
@@ -187,19 +228,21 @@ Json encode(const ControlBenchSide& side) {
         {"mean_batch", number(side.mean_batch, 2)},
         {"engine_cpu_share", number(side.engine_cpu_share, 3)},
         {"engine_us", number(side.engine_us, 2)},
+        {"bare_per_s", number(side.bare_per_s, 1)},
     });
 }
 
 std::string line_of(std::string_view name, const ControlBenchSide& side) {
     return fmt::format(
-        "{:<18}{:>10.0f}{:>9}{:>9}{:>8.1f}{:>8.0f}%{:>14.1f}\n",
+        "{:<18}{:>10.0f}{:>9}{:>9}{:>8.1f}{:>8.0f}%{:>14.1f}{:>12.0f}\n",
         name,
         side.per_s,
         side.p50_us,
         side.p99_us,
         side.mean_batch,
         side.engine_cpu_share * 100,
-        side.engine_us);
+        side.engine_us,
+        side.bare_per_s);
 }
 
 }  // namespace
@@ -210,6 +253,8 @@ Result<ControlBenchReport> run_control_bench(const ControlBenchOptions& options)
     for (std::int64_t round = 0; round < options.rounds; ++round) {
         TRY(measure(options, false, plain));
         TRY(measure(options, true, control));
+        TRY(measure_bare(options, false, plain.mean_batch.back(), plain));
+        TRY(measure_bare(options, true, control.mean_batch.back(), control));
     }
     ControlBenchReport report;
     report.callers = options.callers;
@@ -226,6 +271,7 @@ Json encode(const ControlBenchReport& report) {
         {"plain", encode(report.plain)},
         {"control", encode(report.control)},
         {"ratio", Json::number(fmt::format("{:.3f}", report.ratio()))},
+        {"bare_ratio", Json::number(fmt::format("{:.3f}", report.bare_ratio()))},
     });
 }
 
@@ -233,7 +279,7 @@ std::string to_text(const ControlBenchReport& report) {
     return fmt::format(
                "{} closed-loop callers in process, each with a concern of its own; medians of {} "
                "rounds\nthat alternate between plain durable turns and control decisions.\n"
-               "{:<18}{:>10}{:>9}{:>9}{:>8}{:>9}{:>14}\n",
+               "{:<18}{:>10}{:>9}{:>9}{:>8}{:>9}{:>14}{:>12}\n",
                report.callers,
                report.rounds,
                "",
@@ -242,9 +288,13 @@ std::string to_text(const ControlBenchReport& report) {
                "p99 us",
                "batch",
                "engine",
-               "us of engine") +
+               "us of engine",
+               "bare per s") +
            line_of("plain turns", report.plain) + line_of("control decisions", report.control) +
-           fmt::format("decisions against plain turns: {:.0f} %\n", report.ratio() * 100);
+           fmt::format(
+               "decisions against plain turns: {:.0f} %; their rows by bare statements: {:.0f} %\n",
+               report.ratio() * 100,
+               report.bare_ratio() * 100);
 }
 
 }  // namespace interlock

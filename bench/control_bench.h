@@ -3,7 +3,9 @@
 //
 // Every caller supervises a concern of its own with two idle strategies and sends, one after the
 // other, a switch, two changes of the risk mode, a pause and a resume; each must be applied. Rounds
-// alternate between plain turns and decisions, each on a fresh database in the same folder.
+// alternate between plain turns and decisions, each on a fresh database in the same folder. Beside
+// each stands what bare prepared statements reach that write the same rows: a decision must by
+// contract leave more behind than a plain turn, and this is what that alone costs.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +31,7 @@ struct ControlBenchSide {
     double mean_batch = 0;        // Turns per commit.
     double engine_cpu_share = 0;  // The engine thread on a core.
     double engine_us = 0;         // Of the engine thread for one turn.
+    double bare_per_s = 0;        // The same rows at the same batch size, by bare statements.
 };
 struct ControlBenchReport {
     std::int64_t callers = 0;
@@ -38,6 +41,9 @@ struct ControlBenchReport {
 
     // Decisions against plain turns.
     double ratio() const { return plain.per_s > 0 ? control.per_s / plain.per_s : 0; }
+    double bare_ratio() const {
+        return plain.bare_per_s > 0 ? control.bare_per_s / plain.bare_per_s : 0;
+    }
 };
 
 Result<ControlBenchReport> run_control_bench(const ControlBenchOptions& options);

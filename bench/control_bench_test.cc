@@ -17,6 +17,8 @@ TEST(ControlBench, AppliesEveryDecisionAndReportsBothSides) {
     ASSERT_TRUE(report.has_value()) << report.error().message;
     EXPECT_GT(report->plain.per_s, 0);
     EXPECT_GT(report->control.per_s, 0);
+    EXPECT_GT(report->plain.bare_per_s, 0);
+    EXPECT_GT(report->control.bare_per_s, 0);
     EXPECT_TRUE(to_text(*report).contains("control decisions")) << to_text(*report);
 }
 
