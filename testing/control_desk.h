@@ -84,7 +84,7 @@ struct ControlDesk {
 
     // The decision as it stands was settled before.
     void remember(ControlStatus status, std::int64_t attempts) {
-        history = ControlHistory{fingerprint(decision), status, attempts, Json::object()};
+        history = ControlHistory{fingerprint(decision), status, attempts};
     }
 
     void begin_switch(RiskMode risk_mode) {
