@@ -184,7 +184,6 @@ ControlFacts facts_of(const Json& document, const ControlDecision& decision, con
             fingerprint(decode_control_decision(*base.find("request")).value()),
             status_of_word(history->find("status")->as_string()),
             history->find("attempts")->as_int64().value(),
-            Json(),
         };
     }
     return facts;
