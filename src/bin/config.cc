@@ -1,400 +1,18 @@
 #include "bin/config.h"
 
 #include <toml++/toml.h>
-#include <charconv>
 #include <cstdlib>
-#include <functional>
 #include <iostream>
 #include <map>
 
 #include "base/errors.h"
 #include "base/text.h"
+#include "bin/config_keys.h"
 #include "bin/config_values.h"
 #include "bin/data_path.h"
-#include "contracts/loop/risk_limits.h"
 
 namespace interlock {
 namespace {
-
-// One row per key: what it is, and how its text becomes a value.
-struct Key {
-    std::string name;
-    std::string help;
-    std::function<std::string(const Config&)> show;
-    std::function<std::string(Config&, const std::string&)> set;  // The problem, or "".
-};
-
-template <class Integer>
-std::string set_integer(Integer& into, const std::string& text, Integer min, Integer max) {
-    Integer value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < min || value > max) {
-        return "must be an integer from " + std::to_string(min) + " to " + std::to_string(max);
-    }
-    into = value;
-    return {};
-}
-
-std::string set_bool(bool& into, const std::string& text) {
-    if (text != "true" && text != "false") {
-        return "must be true or false";
-    }
-    into = text == "true";
-    return {};
-}
-
-template <class Enum>
-std::string set_word(
-    Enum& into, const std::string& text, const std::vector<std::pair<std::string, Enum>>& words) {
-    std::string known;
-    for (const auto& [word, value] : words) {
-        if (word == text) {
-            into = value;
-            return {};
-        }
-        known += (known.empty() ? "" : ", ") + word;
-    }
-    return "must be one of " + known;
-}
-
-const std::vector<std::pair<std::string, LogLevel>> kLevels{
-    {"debug", LogLevel::debug},
-    {"info", LogLevel::info},
-    {"warn", LogLevel::warn},
-    {"error", LogLevel::error}};
-const std::vector<std::pair<std::string, LogFormat>> kFormats{
-    {"human", LogFormat::human}, {"json", LogFormat::json}};
-
-template <class Enum>
-std::string word_of(Enum value, const std::vector<std::pair<std::string, Enum>>& words) {
-    for (const auto& [word, known] : words) {
-        if (known == value) {
-            return word;
-        }
-    }
-    return {};
-}
-
-std::string join(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) {
-        text += (text.empty() ? "" : ",") + part;
-    }
-    return text;
-}
-
-Key text_key(std::string name, std::string help, std::string Config::* member) {
-    return {
-        std::move(name),
-        std::move(help),
-        [member](const Config& config) { return config.*member; },
-        [member](Config& config, const std::string& text) {
-            config.*member = text;
-            return std::string();
-        }};
-}
-
-std::vector<Key> http_keys() {
-    return {
-        text_key("http.address", "Address to listen on.", &Config::http_address),
-        {"http.port",
-         "Port to listen on; 0 takes any free one.",
-         [](const Config& c) { return std::to_string(c.http_port); },
-         [](Config& c, const std::string& text) {
-             return set_integer<std::uint16_t>(c.http_port, text, 0, 65535);
-         }},
-        {"http.threads",
-         "Network threads.",
-         [](const Config& c) { return std::to_string(c.http_threads); },
-         [](Config& c, const std::string& text) {
-             return set_integer(c.http_threads, text, 1, 64);
-         }},
-        {"http.allowed_hosts",
-         "Names besides localhost by which the server may be called, separated by commas.",
-         [](const Config& c) { return join(c.http_allowed_hosts); },
-         [](Config& c, const std::string& text) {
-             c.http_allowed_hosts.clear();
-             for (const std::string_view part : split(text, ',')) {
-                 if (!trim(part).empty()) {
-                     c.http_allowed_hosts.emplace_back(trim(part));
-                 }
-             }
-             return std::string();
-         }},
-        {"http.requests_per_second",
-         "Requests per second and credential; 0 sets no limit.",
-         [](const Config& c) { return std::to_string(c.http_requests_per_second); },
-         [](Config& c, const std::string& text) {
-             return set_integer<std::int64_t>(c.http_requests_per_second, text, 0, 1'000'000);
-         }},
-        {"http.tenant_requests_per_second",
-         "Requests per second of all access keys of a tenant together; 0 sets no limit.",
-         [](const Config& c) { return std::to_string(c.http_tenant_requests_per_second); },
-         [](Config& c, const std::string& text) {
-             return set_integer<std::int64_t>(
-                 c.http_tenant_requests_per_second, text, 0, 1'000'000);
-         }},
-        {"http.public_url",
-         "Where callers reach the server, as its documents tell them; empty: address and port.",
-         [](const Config& c) { return c.http_public_url; },
-         [](Config& c, const std::string& text) { return set_url(c.http_public_url, text); }},
-        text_key(
-            "http.tls_certificate",
-            "PEM file; with http.tls_key turns on TLS.",
-            &Config::http_tls_certificate),
-        text_key("http.tls_key", "PEM file of the private key.", &Config::http_tls_key),
-    };
-}
-
-// One key for each limit of the table, so that a name nobody knows cannot be set.
-Key limit_key(const LimitSpec& spec) {
-    const std::string name(spec.name);
-    return {
-        "limits." + name,
-        std::string(spec.meaning) +
-            (spec.per_deposit ? " Default: this share of the deposits: " : " Default: ") +
-            std::string(spec.fallback) + ".",
-        [name](const Config& c) {
-            const auto found = c.limits.find(name);
-            return found == c.limits.end() ? std::string() : found->second;
-        },
-        [name](Config& c, const std::string& text) -> std::string {
-            const auto changes = decode_limit_changes(Json::object({{name, text}}));
-            if (!changes) {
-                return "is no value for this limit: " + (changes.error().problems.empty()
-                                                             ? changes.error().message
-                                                             : changes.error().problems[0].problem);
-            }
-            c.limits[name] = text;
-            return {};
-        }};
-}
-
-std::vector<Key> paper_keys() {
-    return {
-        {"paper.deposit",
-         "What a paper account opens with, in USDT.",
-         [](const Config& c) { return to_text(c.paper_deposit); },
-         [](Config& c, const std::string& text) -> std::string {
-             const auto amount = Decimal::parse(text);
-             if (!amount || !amount->is_positive() || *amount > Decimal(1'000'000'000'000)) {
-                 return "must be an amount greater than zero";
-             }
-             c.paper_deposit = *amount;
-             return {};
-         }},
-        {"paper.seed",
-         "Seed of the synthetic market.",
-         [](const Config& c) { return std::to_string(c.paper_seed); },
-         [](Config& c, const std::string& text) {
-             return set_integer<std::int64_t>(c.paper_seed, text, 0, 1'000'000'000);
-         }},
-        {"paper.sync",
-         "Whether the paper venue syncs its journal before it answers.",
-         [](const Config& c) { return std::string(c.paper_sync ? "true" : "false"); },
-         [](Config& c, const std::string& text) { return set_bool(c.paper_sync, text); }},
-    };
-}
-
-Key word_key(
-    std::string name,
-    std::string help,
-    std::string Config::* member,
-    const std::vector<std::string>& words) {
-    Key key = text_key(std::move(name), std::move(help), member);
-    key.set = [member, words](Config& config, const std::string& text) {
-        std::vector<std::pair<std::string, std::string>> known;
-        for (const std::string& word : words) {
-            known.emplace_back(word, word);
-        }
-        return set_word(config.*member, text, known);
-    };
-    return key;
-}
-
-std::vector<Key> mail_keys() {
-    return {
-        word_key(
-            "mail.delivery",
-            "file leaves letters in a folder, smtp hands them to a mail server.",
-            &Config::mail_delivery,
-            {"file", "smtp"}),
-        text_key(
-            "mail.folder",
-            "Where file leaves them; empty: outbox in the data folder.",
-            &Config::mail_folder),
-        text_key("mail.from", "Address that letters come from.", &Config::mail_from),
-        text_key("mail.smtp_host", "Mail server.", &Config::mail_smtp_host),
-        {"mail.smtp_port",
-         "Its port: 587 for starttls, 465 for implicit as a rule.",
-         [](const Config& c) { return std::to_string(c.mail_smtp_port); },
-         [](Config& c, const std::string& text) {
-             return set_integer<std::uint16_t>(c.mail_smtp_port, text, 1, 65535);
-         }},
-        word_key(
-            "mail.smtp_tls",
-            "starttls or implicit, each required; none for a server on this machine.",
-            &Config::mail_smtp_tls,
-            {"none", "starttls", "implicit"}),
-        text_key("mail.smtp_user", "Login; empty: none.", &Config::mail_smtp_user),
-        text_key(
-            "mail.smtp_password_file",
-            "File of the login's password, readable by its owner alone.",
-            &Config::mail_smtp_password_file),
-        text_key(
-            "mail.smtp_ca_file",
-            "PEM file of who vouches for the server; empty: the system's authorities.",
-            &Config::mail_smtp_ca_file),
-        {"mail.smtp_timeout_seconds",
-         "Seconds for a whole letter; a third of it for the connection.",
-         [](const Config& c) { return std::to_string(c.mail_smtp_timeout_seconds); },
-         [](Config& c, const std::string& text) {
-             return set_integer(c.mail_smtp_timeout_seconds, text, 1, 300);
-         }},
-    };
-}
-
-std::string bool_text(bool value) {
-    return value ? "true" : "false";
-}
-
-// A duration that is told in whole units.
-std::string set_duration(
-    Duration& into, const std::string& text, Duration unit, std::pair<int, int> bounds) {
-    std::int64_t count = 0;
-    const std::string problem = set_integer<std::int64_t>(count, text, bounds.first, bounds.second);
-    if (problem.empty()) {
-        into = {count * unit.microseconds};
-    }
-    return problem;
-}
-
-std::vector<Key> supervisor_keys() {
-    return {
-        {"supervisor.enabled",
-         "Whether the built-in supervisor looks at the concerns and records what it would do.",
-         [](const Config& c) { return bool_text(c.supervisor.enabled); },
-         [](Config& c, const std::string& text) { return set_bool(c.supervisor.enabled, text); }},
-        {"supervisor.allow_actions",
-         "Whether its decisions are applied; false: recorded only, dispatch blocked.",
-         [](const Config& c) { return bool_text(c.supervisor.allow_actions); },
-         [](Config& c, const std::string& text) {
-             return set_bool(c.supervisor.allow_actions, text);
-         }},
-        {"supervisor.every_seconds",
-         "Seconds between two looks at a concern.",
-         [](const Config& c) {
-             return std::to_string(c.supervisor.every.microseconds / 1'000'000);
-         },
-         [](Config& c, const std::string& text) {
-             return set_duration(c.supervisor.every, text, Duration::of_seconds(1), {5, 3600});
-         }},
-        {"supervisor.min_confidence",
-         "The least confidence of a decision that changes something, 0 to 1.",
-         [](const Config& c) { return to_text(c.supervisor.policy.min_confidence); },
-         [](Config& c, const std::string& text) {
-             return set_confidence(c.supervisor.policy.min_confidence, text);
-         }},
-        {"supervisor.minimum_hold_minutes",
-         "Minutes between two switches, and before what was tightened is loosened.",
-         [](const Config& c) {
-             return std::to_string(
-                 c.supervisor.policy.minimum_hold.microseconds /
-                 Duration::of_minutes(1).microseconds);
-         },
-         [](Config& c, const std::string& text) {
-             return set_duration(
-                 c.supervisor.policy.minimum_hold, text, Duration::of_minutes(1), {1, 1440});
-         }},
-        {"supervisor.tenants",
-         "Whose concerns, separated by commas; empty: every tenant's.",
-         [](const Config& c) {
-             std::vector<std::string> names;
-             for (const TenantId& tenant_id : c.supervisor.tenants) {
-                 names.push_back(tenant_id.text());
-             }
-             return join(names);
-         },
-         [](Config& c, const std::string& text) {
-             return set_tenants(c.supervisor.tenants, text);
-         }},
-    };
-}
-
-std::vector<Key> bot_keys() {
-    return {
-        word_key(
-            "bots.signup",
-            "open: anyone may sign up for a bot; closed: the operator alone.",
-            &Config::bots_signup,
-            {"open", "closed"}),
-        {"bots.venue_weight_per_minute",
-         "Request weight of the venue that all bots share, by the minute; pulses wait for it.",
-         [](const Config& c) { return std::to_string(c.bots_venue_weight_per_minute); },
-         [](Config& c, const std::string& text) {
-             return set_integer<std::int64_t>(
-                 c.bots_venue_weight_per_minute, text, 600, 10'000'000);
-         }},
-    };
-}
-
-std::vector<Key> all_keys() {
-    std::vector<Key> keys{
-        text_key("data", "Folder of database, keys and sockets.", &Config::data_folder),
-        {"mode",
-         "What a server is started for; only paper. A tenant switches to shadow with set_mode.",
-         [](const Config& c) { return c.mode; },
-         [](Config& c, const std::string& text) {
-             return set_word<std::string>(c.mode, text, {{"paper", "paper"}});
-         }},
-    };
-    for (Key& key : http_keys()) {
-        keys.push_back(std::move(key));
-    }
-    keys.push_back(
-        {"approvals.two_person",
-         "Two distinct humans for live enable, looser limits and kill release.",
-         [](const Config& c) { return std::string(c.approvals_two_person ? "true" : "false"); },
-         [](Config& c, const std::string& text) {
-             return set_bool(c.approvals_two_person, text);
-         }});
-    keys.push_back(text_key(
-        "effects.sink",
-        "Unix socket of `interlock sink`; empty: no effects.",
-        &Config::effects_sink));
-    keys.push_back(text_key(
-        "vault.master_key_file",
-        "File of the key that seals exchange keys; empty: master.key in the data folder.",
-        &Config::vault_master_key_file));
-    for (Key& key : mail_keys()) {
-        keys.push_back(std::move(key));
-    }
-    for (Key& key : paper_keys()) {
-        keys.push_back(std::move(key));
-    }
-    for (Key& key : supervisor_keys()) {
-        keys.push_back(std::move(key));
-    }
-    for (Key& key : bot_keys()) {
-        keys.push_back(std::move(key));
-    }
-    for (const LimitSpec& spec : limit_specs()) {
-        keys.push_back(limit_key(spec));
-    }
-    keys.push_back(
-        {"log.level",
-         "debug, info, warn or error.",
-         [](const Config& c) { return word_of(c.log.level, kLevels); },
-         [](Config& c, const std::string& text) { return set_word(c.log.level, text, kLevels); }});
-    keys.push_back(
-        {"log.format",
-         "human or json.",
-         [](const Config& c) { return word_of(c.log.format, kFormats); },
-         [](Config& c, const std::string& text) {
-             return set_word(c.log.format, text, kFormats);
-         }});
-    return keys;
-}
 
 std::string environment_name(const std::string& key) {
     std::string name = "INTERLOCK_";
@@ -424,7 +42,7 @@ Result<std::string> text_of(const std::string& key, const toml::node& node) {
             }
             parts.push_back(*text);
         }
-        return join(parts);
+        return join_list(parts);
     }
     return fail(errors::invalid_config, key + " has a type that no key takes.");
 }
@@ -458,14 +76,14 @@ Result<std::map<std::string, std::string>> read_file(const std::string& path) {
 
 class Loader {
 public:
-    Loader() : keys_(all_keys()) {
-        for (const Key& key : keys_) {
+    Loader() : keys_(all_config_keys()) {
+        for (const ConfigKey& key : keys_) {
             origins_[key.name] = "default";
         }
     }
 
     Result<void> set(const std::string& name, const std::string& value, const std::string& origin) {
-        for (const Key& key : keys_) {
+        for (const ConfigKey& key : keys_) {
             if (key.name != name) {
                 continue;
             }
@@ -482,7 +100,7 @@ public:
     }
 
     Result<void> set_from_environment() {
-        for (const Key& key : keys_) {
+        for (const ConfigKey& key : keys_) {
             const std::string name = environment_name(key.name);
             if (const char* value = std::getenv(name.c_str())) {
                 TRY(set(key.name, value, "environment " + name));
@@ -497,7 +115,7 @@ public:
 
     LoadedConfig finish() {
         LoadedConfig loaded{config_, {}};
-        for (const Key& key : keys_) {
+        for (const ConfigKey& key : keys_) {
             loaded.entries.push_back({key.name, key.show(config_), origins_[key.name], key.help});
         }
         return loaded;
@@ -506,7 +124,7 @@ public:
     Config& config() { return config_; }
 
 private:
-    std::vector<Key> keys_;
+    std::vector<ConfigKey> keys_;
     Config config_;
     std::map<std::string, std::string> origins_;
 };

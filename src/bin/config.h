@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "bin/command.h"
+#include "services/control/control_service.h"
 #include "services/supervisor/supervisor_config.h"
 
 namespace interlock {
@@ -48,6 +49,7 @@ struct Config {
     std::int64_t paper_seed = 1;
     bool paper_sync = true;
     std::map<std::string, std::string> limits;  // By name; what is not here has its default.
+    ControlConfig control;
     SupervisorConfig supervisor;
     LogConfig log;
 };

@@ -57,4 +57,12 @@ std::string set_url(std::string& into, const std::string& text) {
     return {};
 }
 
+std::string join_list(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) {
+        text += (text.empty() ? "" : ",") + part;
+    }
+    return text;
+}
+
 }  // namespace interlock

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/decimal.h"
 #include "contracts/ids.h"
@@ -19,5 +20,8 @@ std::string set_confidence(Decimal& into, const std::string& text);
 // An origin, perhaps with a path, to be put in front of paths and into documents as it stands; or
 // nothing.
 std::string set_url(std::string& into, const std::string& text);
+
+// The other way round: a list as one text.
+std::string join_list(const std::vector<std::string>& parts);
 
 }  // namespace interlock

@@ -259,6 +259,7 @@ Result<void> Server::Body::build_plane() {
             .two_person_rule = config.approvals_two_person,
             .has_sink = !config.effects_sink.empty(),
             .loop = std::move(loop),
+            .control = config.control,
             .supervisor = config.supervisor});
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);

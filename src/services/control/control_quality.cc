@@ -36,6 +36,15 @@ std::optional<Decimal> slippage_of(const LoopService::OrderNews& news) {
     return total ? std::optional(*total) : std::nullopt;
 }
 
+// An order that was to be cancelled before `since` and that the venue has not said to be over.
+bool is_cancel_overdue(const AccountView& view, const Symbol& symbol, Timestamp since) {
+    const SymbolBook* book = view.account ? find_book(view.books->books, symbol) : nullptr;
+    return book != nullptr &&
+           std::any_of(book->open.begin(), book->open.end(), [&](const OrderRecord& order) {
+               return order.cancel_requested && order.updated_at < since;
+           });
+}
+
 std::int64_t unknown_orders_of(const AccountView& view, const Symbol& symbol) {
     const SymbolBook* book = find_book(view.books->books, symbol);
     return book == nullptr
@@ -257,6 +266,8 @@ Result<void> ControlService::judge(
     QualityFacts facts;
     facts.now = turn.now();
     facts.unknown_orders = unknown_orders_of(view, symbol);
+    facts.cancel_unconfirmed =
+        is_cancel_overdue(view, symbol, turn.now() - parts_.config.cancel_timeout);
     const MarketSet market = parts_.feed.facts(std::vector<Symbol>{symbol});
     if (const MarketFacts* seen = market.find(symbol)) {
         facts.market_age_sec = staleness_seconds_of(*seen, turn.now());

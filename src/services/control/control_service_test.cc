@@ -50,6 +50,20 @@ TEST_F(ControlServiceTest, ASwitchHandsOverOnceTheOldOrdersAreGone) {
     EXPECT_EQ(world.open_orders(), 0u) << "the old one observes and sends nothing";
 }
 
+TEST_F(ControlServiceTest, CancelsThatNobodyConfirmsDegradeTheConcern) {
+    world.holds_effects = true;
+    world.decide(StrategyWorld::payload("d1", "pause"));
+    ASSERT_FALSE(world.waiting.empty());
+    for (int i = 0; i < 3; ++i) {
+        world.clock.advance(Duration::of_seconds(20));
+        for (TurnRequest& turn : world.plane->decisions->quality_turns(world.clock.now())) {
+            world.submit(std::move(turn));
+        }
+    }
+    const Json concern = world.concern();
+    EXPECT_NE(to_text(concern).find("cancel_unconfirmed"), std::string::npos) << to_text(concern);
+}
+
 TEST_F(ControlServiceTest, WhileCancelsAreOutTheOldOneIsFrozenAndNobodyElseIsActive) {
     world.holds_effects = true;
     const Json answer = world.decide(StrategyWorld::switch_to("d1", idle));
