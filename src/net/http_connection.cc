@@ -104,9 +104,10 @@ void HttpConnection::pump() {
     is_pumping_ = true;
     bool is_held = true;
     while (is_held) {
-        while (phase_ == Phase::reading && out_.size() < kGatherMax && read_request()) {
+        while (phase_ == Phase::reading && !is_paused_ && out_.size() < kGatherMax &&
+               read_request()) {
         }
-        is_held = phase_ == Phase::reading && out_.size() >= kGatherMax;
+        is_held = phase_ == Phase::reading && !is_paused_ && out_.size() >= kGatherMax;
         flush();
         is_held = is_held && !is_writing_;
     }
@@ -203,6 +204,33 @@ void HttpConnection::answer(const HttpResponse& response) {
         keep_alive_ && !is_stopping_ && !(connection && equal_ignoring_case(*connection, "close"));
     append_response(out_, response, framing());
     finish_exchange();
+    slow_down(response.status);
+}
+
+// A flood that is refused costs as much as one that is served, unless it is also slowed down. Those
+// who heed Retry-After never notice.
+void HttpConnection::slow_down(int status) {
+    if (status != 401 && status != 429) {
+        refusals_ = std::max(0, refusals_ - 1);
+        return;
+    }
+    const HttpLimits& limits = loop_->shared().limits;
+    if (refusals_ < limits.refusals_free) {
+        ++refusals_;
+        return;
+    }
+    const NetClock::time_point now = NetClock::now();
+    if (phase_ == Phase::reading && !is_paused_ && !loop_->may_refuse_at_once(now)) {
+        is_paused_ = true;
+        loop_->resume_later(shared_from_this(), now + limits.refusal_pause);
+    }
+}
+
+void HttpConnection::resume() {
+    is_paused_ = false;
+    if (phase_ != Phase::closed) {
+        pump();
+    }
 }
 
 void HttpConnection::answer_fault(HttpFault fault) {
@@ -268,7 +296,7 @@ void HttpConnection::read_more() {
         in_begin_ = in_end_;
     }
     const std::size_t unread = in_end_ - in_begin_;
-    const bool is_parsing = phase_ == Phase::reading && out_.size() < kGatherMax;
+    const bool is_parsing = phase_ == Phase::reading && !is_paused_ && out_.size() < kGatherMax;
     if (!is_parsing && unread >= kReadAheadMax) {
         return;  // The parser bounds what stays unread, but only while it is asked.
     }

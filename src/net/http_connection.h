@@ -39,6 +39,7 @@ public:
     void start();
     void start_refusal();  // Says 503 and closes.
     void take(Delivery delivery);
+    void resume();  // The pause that the loop was asked for is over.
     void begin_stop();
     void close();  // At once, without another byte.
 
@@ -71,6 +72,7 @@ private:
     void dispatch();
     void answer(const HttpResponse& response);
     void answer_fault(HttpFault fault);
+    void slow_down(int status);
     void begin_stream(StreamStart start);
     void end_stream();
     void finish_exchange();
@@ -89,6 +91,8 @@ private:
     bool is_stopping_ = false;
     bool is_lingering_ = false;
     bool has_refused_ = false;  // We closed on a request that may still be arriving.
+    bool is_paused_ = false;    // Was refused too often: what has arrived waits.
+    int refusals_ = 0;          // Less the other answers; at least 0.
 
     HttpRequestParser parser_;
     std::string in_;  // in_[in_begin_, in_end_) has arrived and is not parsed yet.

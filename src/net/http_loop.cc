@@ -49,6 +49,7 @@ struct HttpLoop::Reactor {
     asio::io_context context{1};  // One thread runs it.
     asio::executor_work_guard<Executor> work{context.get_executor()};
     Timer sweep_timer{context};
+    Timer pause_timer{context};
 };
 
 HttpLoop::HttpLoop(std::shared_ptr<HttpShared> shared)
@@ -104,6 +105,8 @@ void HttpLoop::finish() {
     post([this] {
         close_all();
         reactor_->sweep_timer.cancel();
+        paused_.clear();
+        reactor_->pause_timer.cancel();
         reactor_->work.reset();
     });
 }
@@ -158,6 +161,54 @@ void HttpLoop::arm_sweep() {
             sweep();
         }
     });
+}
+
+bool HttpLoop::may_refuse_at_once(NetClock::time_point now) {
+    const int per_second = shared_->limits.refusals_per_second;
+    if (per_second <= 0) {
+        return false;
+    }
+    // A tenth of a second's worth at once, so that they come spread.
+    const auto each = std::chrono::nanoseconds(std::chrono::seconds(1)) / per_second;
+    const auto free_at = std::max(refusals_free_at_, now) + each;
+    if (free_at - now > std::chrono::milliseconds(100)) {
+        return false;
+    }
+    refusals_free_at_ = free_at;
+    return true;
+}
+
+void HttpLoop::resume_later(std::weak_ptr<HttpConnection> connection, NetClock::time_point at) {
+    const auto place = paused_.emplace(at, std::move(connection));
+    if (place == paused_.begin()) {
+        arm_pause();
+    }
+}
+
+void HttpLoop::arm_pause() {
+    reactor_->pause_timer.expires_at(paused_.begin()->first);
+    reactor_->pause_timer.async_wait([this](const boost::system::error_code& error) {
+        if (!error) {
+            end_pauses();
+        }
+    });
+}
+
+void HttpLoop::end_pauses() {
+    const auto due = paused_.upper_bound(NetClock::now());
+    std::vector<std::weak_ptr<HttpConnection>> over;
+    for (auto at = paused_.begin(); at != due; ++at) {
+        over.push_back(std::move(at->second));
+    }
+    paused_.erase(paused_.begin(), due);
+    for (const std::weak_ptr<HttpConnection>& one : over) {
+        if (const auto connection = one.lock()) {
+            connection->resume();  // May pause again.
+        }
+    }
+    if (!paused_.empty()) {
+        arm_pause();
+    }
 }
 
 void HttpLoop::sweep() {

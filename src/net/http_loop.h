@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -115,6 +116,10 @@ public:
     // On the loop's own thread.
     bool add(const std::shared_ptr<HttpConnection>& connection);  // False (and closed): stopping.
     void remove(HttpConnection& connection);
+    // Whether connections that are refused over and over still have room in this second; takes it.
+    bool may_refuse_at_once(NetClock::time_point now);
+    // Calls the connection's resume() then. Each connection waits at most once at a time.
+    void resume_later(std::weak_ptr<HttpConnection> connection, NetClock::time_point at);
     void begin_stop();  // Connections end as soon as they owe nobody an answer.
     void close_all();
     std::string_view date();  // The Date header of this second.
@@ -125,6 +130,8 @@ private:
     void drain();
     void arm_sweep();
     void sweep();
+    void arm_pause();
+    void end_pauses();
 
     const std::shared_ptr<HttpShared> shared_;
     const std::unique_ptr<Reactor> reactor_;
@@ -133,6 +140,8 @@ private:
     std::unordered_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
     bool is_stopping_ = false;
     bool is_sweep_armed_ = false;
+    std::multimap<NetClock::time_point, std::weak_ptr<HttpConnection>> paused_;
+    NetClock::time_point refusals_free_at_{};  // When all room for them is there again.
     std::int64_t date_second_ = -1;
     std::string date_;
 

@@ -4,6 +4,9 @@
 // Network threads only parse and write bytes. Every bound below has a tested behaviour: too large a
 // header is 431, too large a body 413, a slow request 408, too many connections a 503 and a close
 // (over TLS only the close). The Unix socket has places of its own (kOperatorConnectionsMax).
+//
+// Of connections that get little but refusals (401 and 429) a thread answers so many a second;
+// those beyond are read more slowly: they have their answer, and everybody else has the thread.
 #pragma once
 
 #include <chrono>
@@ -26,6 +29,12 @@ struct HttpLimits {
     std::chrono::milliseconds request_read_timeout{15'000};
     std::chrono::milliseconds keep_alive_timeout{75'000};
     std::chrono::milliseconds write_timeout{15'000};
+    // So many refusals more than other answers a connection may get at full speed. Each one beyond
+    // them counts against the second of its thread; when that is used up, the next request of the
+    // connection waits.
+    int refusals_free = 20;
+    int refusals_per_second = 2000;
+    std::chrono::milliseconds refusal_pause{50};
 };
 
 struct TlsFiles {
