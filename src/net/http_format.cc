@@ -13,11 +13,24 @@
 namespace interlock {
 namespace {
 
+constexpr std::array<bool, 256> kTokenBytes = [] {
+    std::array<bool, 256> allowed{};
+    for (const unsigned char c : std::string_view(
+             "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&'*+-.^_`|~")) {
+        allowed[c] = true;
+    }
+    return allowed;
+}();
+
 bool is_token(std::string_view name) {
     return !name.empty() && std::ranges::all_of(name, [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+        return kTokenBytes[static_cast<unsigned char>(c)];
     });
+}
+
+bool is_control(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\t') || byte == 0x7f;
 }
 
 // A value may hold text that came from outside; a line break in it would start a header of the
@@ -26,10 +39,9 @@ void append_header(std::string& out, std::string_view name, std::string_view val
     CHECK(is_token(name));
     out += name;
     out += ": ";
-    for (const char c : value) {
-        const auto byte = static_cast<unsigned char>(c);
-        out += (byte < 0x20 && c != '\t') || byte == 0x7f ? ' ' : c;
-    }
+    const std::size_t begin = out.size();
+    out += value;
+    std::replace_if(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), is_control, ' ');
     out += "\r\n";
 }
 
@@ -41,6 +53,10 @@ void append_integer(std::string& out, Integer value, int base = 10) {
 }
 
 bool is_framing_header(std::string_view name) {
+    if (name.front() != 'C' && name.front() != 'c' && name.front() != 'T' && name.front() != 't' &&
+        name.front() != 'D' && name.front() != 'd') {
+        return false;
+    }
     return equal_ignoring_case(name, "Content-Length") ||
            equal_ignoring_case(name, "Transfer-Encoding") ||
            equal_ignoring_case(name, "Connection") || equal_ignoring_case(name, "Date");
@@ -61,6 +77,7 @@ void append_head(std::string& out, const HttpResponse& response, const ResponseF
         out += "Connection: keep-alive\r\n";
     }
     for (const HttpHeader& header : response.headers) {
+        CHECK(!header.first.empty());
         if (!is_framing_header(header.first)) {
             append_header(out, header.first, header.second);
         }

@@ -10,6 +10,8 @@
 namespace interlock {
 namespace {
 
+constexpr std::size_t kRouteSegmentsExpected = 8;
+
 struct Route {
     std::size_t id;
     std::vector<std::string> param_names;
@@ -79,9 +81,33 @@ struct Router::Search {
         return nullptr;
     }
 
+    // Cuts the path into segments; false when it has too many or one that cannot be decoded.
+    bool cut(std::string_view path) {
+        segments.reserve(kRouteSegmentsExpected);
+        for (std::size_t begin = 0; begin <= path.size();) {
+            const std::size_t end = std::min(path.find('/', begin), path.size());
+            std::string_view segment = path.substr(begin, end - begin);
+            begin = end + 1;
+            if (segments.size() == kRouteSegmentsMax) {
+                return false;
+            }
+            if (segment.find('%') != std::string_view::npos) {
+                decoded.reserve(kRouteSegmentsMax);  // What is in it is pointed to.
+                std::optional<std::string> text = percent_decode(segment);
+                if (!text) {
+                    return false;
+                }
+                segment = decoded.emplace_back(*std::move(text));
+            }
+            segments.push_back(segment);
+        }
+        return true;
+    }
+
     std::string_view method;
-    std::vector<std::string> segments;
-    std::vector<std::string> values;
+    std::vector<std::string_view> segments;
+    std::vector<std::string> decoded;  // Of segments that are not what was sent.
+    std::vector<std::string_view> values;
     std::set<std::string, std::less<>> allowed;
 };
 
@@ -127,13 +153,9 @@ Router::Found Router::find(std::string_view method, std::string_view path) const
     if (!path.starts_with('/') || path.size() > kRoutePathBytesMax) {
         return NotFound{};
     }
-    Search search{.method = method, .segments = {}, .values = {}, .allowed = {}};
-    for (const std::string_view segment : split(path.substr(1), '/')) {
-        std::optional<std::string> decoded = percent_decode(segment);
-        if (!decoded || search.segments.size() == kRouteSegmentsMax) {
-            return NotFound{};
-        }
-        search.segments.push_back(*std::move(decoded));
+    Search search{.method = method, .segments = {}, .decoded = {}, .values = {}, .allowed = {}};
+    if (!search.cut(path.substr(1))) {
+        return NotFound{};
     }
     const Route* route = search.walk(*root_, 0);
     if (route == nullptr) {
@@ -144,7 +166,7 @@ Router::Found Router::find(std::string_view method, std::string_view path) const
     }
     Match match{.id = route->id, .params = {}};
     for (std::size_t i = 0; i < route->param_names.size(); ++i) {
-        match.params.emplace_back(route->param_names[i], std::move(search.values[i]));
+        match.params.emplace_back(route->param_names[i], search.values[i]);
     }
     return match;
 }
