@@ -20,6 +20,7 @@
 #include "bin/kill_command.h"
 #include "bin/mcp_command.h"
 #include "bin/receipt_command.h"
+#include "bin/relay_command.h"
 #include "bin/replay_command.h"
 #include "bin/serve_command.h"
 #include "bin/sim_command.h"
@@ -48,6 +49,7 @@ void describe(CommandLine& line) {
     add_strategy_commands(line);
     add_decide_command(line);
     add_supervisor_command(line);
+    add_relay_command(line);
     add_replay_command(line);
     add_receipt_command(line);
     add_admin_commands(line);
