@@ -83,6 +83,7 @@ Result<BotService::HydrationPtr> BotService::begin(
     TRY(parts_.loop.open_or_load(turn, account));
     auto job = std::make_shared<Hydration>();
     job->from = record.state;
+    job->was_connected = record.is_connected;
     job->config_version = record.config_version;
     job->config = record.config;
     job->exchange = exchange;

@@ -155,7 +155,8 @@ void BotService::take_over(const HydrationPtr& job, Fetched fetched) {
 Result<BotService::Taken> BotService::run_take_over(
     Turn& turn, const Hydration& job, const Fetched& fetched) {
     TRY_ASSIGN(BotRecord record, load(turn));
-    if (record.state != job.from || record.config_version != job.config_version) {
+    if (record.state != job.from || record.config_version != job.config_version ||
+        record.is_connected != job.was_connected) {
         return fail(errors::conflict, "The bot was changed while it was being built.");
     }
     if (parts_.latch.is_raised(turn.tenant_id()) && job.work != BotWork::build) {
@@ -170,7 +171,9 @@ Result<BotService::Taken> BotService::run_take_over(
     record.is_connected = true;
     record.stall = {};
     record.trouble.clear();
-    if (job.work != BotWork::build) {
+    // The end of a stall changes nothing about its markets; one that a switch has given to another
+    // strategy meanwhile stays there and keeps no other from trading.
+    if (job.work != BotWork::build && !job.is_resumption) {
         TRY(hold_markets(turn, record));
     }
     Json detail = Json::object({

@@ -106,7 +106,7 @@ Result<BotBoard::Done> BotService::run_stalled(
 
 void BotService::resume(const TenantId& tenant_id) {
     const auto seen = board_.view(tenant_id);
-    if (!seen || seen->record.state != BotState::running) {
+    if (!seen || seen->record.state != BotState::running || !seen->record.is_connected) {
         return;
     }
     auto job = std::make_shared<Hydration>();
@@ -163,12 +163,28 @@ Result<void> BotService::look(Turn& turn, const BotRecord& record, const Fetched
         {"acting", ids_json(round.acting)},
     });
     TRY(turn.audit(std::move(draft)));
-    parts_.ticker.act_after(
-        turn,
-        {.account = batch.account,
-         .ids = std::move(round.acting),
-         .not_after = fetched.began_at + kFactsLife});
+    turn.after_commit([this,
+                       account = batch.account,
+                       ids = std::move(round.acting),
+                       not_after = fetched.began_at + kFactsLife] {
+        for (const StrategyId& id : ids) {
+            parts_.submit(guarded(parts_.ticker.act_turn(account, id, not_after)));
+        }
+    });
     return {};
+}
+
+// A stop, a closed session, a stall or the loss of the keys may come between a pulse and what its
+// strategies wanted to do; then they do nothing.
+TurnRequest BotService::guarded(TurnRequest act) const {
+    act.decide = [this, decide = std::move(act.decide)](Turn& turn) -> Result<TurnReply> {
+        TRY_ASSIGN(const BotRecord record, load(turn));
+        TRY_ASSIGN(const std::optional<std::string> exchange, exchange_of(turn));
+        const bool trades = record.state == BotState::running && record.is_connected &&
+                            !record.stall.is_stalled && exchange.has_value();
+        return trades ? decide(turn) : Result<TurnReply>(Answer{200, "{}"});
+    };
+    return act;
 }
 
 }  // namespace interlock

@@ -174,6 +174,7 @@ private:
         BotWork work = BotWork::build;
         bool is_resumption = false;  // Ends a stall; the state stays running.
         BotState from = BotState::uninitialized;
+        bool was_connected = true;
         std::int64_t config_version = 0;
         BotConfig config;
         std::string exchange;
@@ -246,6 +247,7 @@ private:
     Result<BotBoard::Done> run_stalled(
         Turn& turn, BotRecord record, const StallStep& step, const std::string& why);
     Result<void> look(Turn& turn, const BotRecord& record, const Fetched& fetched);
+    TurnRequest guarded(TurnRequest act) const;
     void resume(const TenantId& tenant_id);
 
     // bot_changes.cc

@@ -1,0 +1,75 @@
+// Calls that come between a pulse and what it leads to: both are in one batch of the engine, so the
+// call is committed before the strategies act or the hydration is taken over.
+#include <gtest/gtest.h>
+
+#include "testing/bot_world.h"
+
+namespace interlock {
+namespace {
+
+class BotRaces : public ::testing::Test {
+protected:
+    // The pulse that is due and the call, in this order, in one batch.
+    template <class Call>
+    void pulse_and(Call call) {
+        world.clock.advance(kPulseEvery);
+        EXPECT_TRUE(world.paper->advance(world.clock.now()));
+        world.engine->hold();
+        for (TurnRequest& turn : world.bots->pulse(world.clock.now())) {
+            world.submit(std::move(turn));
+        }
+        bool is_answered = false;
+        call([&](const Result<Answer>& answer) { is_answered = answer.has_value(); });
+        world.engine->release();
+        world.run_effects();
+        EXPECT_TRUE(is_answered);
+    }
+    void disconnect(BotService::Reply reply) {
+        world.bots->disconnect(world.human(), std::move(reply));
+    }
+    BotWorld world;
+};
+
+TEST_F(BotRaces, AStopBetweenAPulseAndItsOrdersKeepsThemBack) {
+    world.run_bot();
+    pulse_and([&](BotService::Reply reply) {
+        world.bots->call(world.agent(), {.call = BotCall::stop}, std::move(reply));
+    });
+    ASSERT_EQ(world.count("BOT_PULSE"), 1);
+    EXPECT_EQ(world.state(), "stopped");
+    EXPECT_EQ(world.orders_sent(), 0);
+}
+
+TEST_F(BotRaces, AClosedSessionBetweenAPulseAndItsOrdersKeepsThemBack) {
+    world.run_bot();
+    pulse_and([&](BotService::Reply reply) { disconnect(std::move(reply)); });
+    ASSERT_EQ(world.count("BOT_PULSE"), 1);
+    EXPECT_EQ(world.orders_sent(), 0);
+}
+
+TEST_F(BotRaces, PulsesWithoutSuchACallPlaceTheirOrders) {
+    world.run_bot();
+    pulse_and(
+        [&](BotService::Reply reply) { world.bots->connect(world.human(), std::move(reply)); });
+    ASSERT_EQ(world.count("BOT_PULSE"), 1);
+    EXPECT_GT(world.orders_sent(), 0);
+}
+
+TEST_F(BotRaces, TheEndOfAStallDoesNotOpenASessionThatWasClosedMeanwhile) {
+    world.run_bot();
+    world.restart();
+    // The first good answer after the start; the second one leads to a hydration.
+    while (world.bots->board().view(world.tenant)->record.stall.good_pulses == 0) {
+        world.pass(Duration::of_seconds(1));
+    }
+    pulse_and([&](BotService::Reply reply) { disconnect(std::move(reply)); });
+    EXPECT_EQ(world.count("BOT_RESUMED"), 0);
+    EXPECT_EQ(*world.bots->status(world.tenant).find("connected"), Json(false));
+    EXPECT_EQ(*world.bots->status(world.tenant).find("stalled"), Json(true));
+    world.body([&](BotService::Reply reply) { world.bots->connect(world.human(), reply); });
+    world.pass(Duration::of_seconds(40));
+    EXPECT_EQ(world.count("BOT_RESUMED"), 1);
+}
+
+}  // namespace
+}  // namespace interlock
