@@ -2,7 +2,6 @@
 // the bots, on a synthetic market of nine symbols. restart() is a crash and a start.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,26 +11,10 @@
 #include "core/market/synthetic_market.h"
 #include "services/bot/bot_service.h"
 #include "testing/loop_world.h"
+#include "testing/memory_pnl_log.h"
 #include "testing/vault_desk.h"
 
 namespace interlock {
-
-class MemoryPnlLog final : public PnlLog {
-public:
-    Result<void> append(const TenantId& tenant_id, std::string_view line) override {
-        lines[tenant_id].emplace_back(line);
-        return {};
-    }
-    Result<std::string> tail(const TenantId& tenant_id, std::size_t lines_max) override {
-        std::string text;
-        const auto& all = lines[tenant_id];
-        for (std::size_t i = all.size() - std::min(all.size(), lines_max); i < all.size(); ++i) {
-            text += all[i] + "\n";
-        }
-        return text;
-    }
-    std::map<TenantId, std::vector<std::string>> lines;
-};
 
 class BotWorld : public LoopWorld {
 public:

@@ -142,8 +142,43 @@ std::map<std::string, Row> onboarding_rows() {
     };
 }
 
+// Seed 004: everything of a bot is for keys with the scope `bot`; the service tells an agent's
+// change, which is a proposal, from a person's.
+std::map<std::string, Row> bot_rows() {
+    std::map<std::string, Row> all{{"set_stop_policy", {kHumans, {}}}};
+    for (const char* id :
+         {"initialize_bot",
+          "start",
+          "stop",
+          "restart",
+          "status",
+          "exchange_status",
+          "logs",
+          "pnl_status",
+          "pnl_last_update",
+          "balances",
+          "positions",
+          "health",
+          "config",
+          "update_pnl",
+          "update_symbol",
+          "update_all_symbols",
+          "update_bot_settings",
+          "reload_from_config",
+          "update_exchange_keys",
+          "connect_exchange",
+          "disconnect_exchange",
+          "run_pnl",
+          "stop_pnl",
+          "pnl_snapshot"}) {
+        all[id] = {with(kHumansAndOperator, "agent"), {}};
+    }
+    return all;
+}
+
 std::map<std::string, Row> rows() {
     std::map<std::string, Row> all = base_rows();
+    all.merge(bot_rows());
     all.merge(onboarding_rows());
     all.merge(strategy_rows());
     return all;

@@ -1,9 +1,12 @@
 #include "api_world.h"
 
+#include <algorithm>
+
 #include "api/http/account_operations.h"
 #include "api/http/agent_operations.h"
 #include "api/http/approval_operations.h"
 #include "api/http/audit_operations.h"
+#include "api/http/bot_operations.h"
 #include "api/http/health_operations.h"
 #include "api/http/human_operations.h"
 #include "api/http/key_operations.h"
@@ -48,6 +51,30 @@ std::string text_at(const Json& json, std::string_view key) {
     return value->as_string();
 }
 
+// Half of what the server gives a new owner: the account of this world is as small.
+BotConfig first_bot_config(const std::vector<Symbol>& known, std::size_t symbols_max) {
+    const std::map<Symbol, Decimal> wanted{
+        {Symbol::parse("ABCUSDT").value(), Decimal(1)},
+        {Symbol::parse("BTCUSDT").value(), Decimal::parse("0.004").value()},
+        {Symbol::parse("ETHUSDT").value(), Decimal::parse("0.08").value()},
+        {Symbol::parse("SOLUSDT").value(), Decimal::parse("1.5").value()}};
+    std::map<Symbol, Decimal> amounts;
+    for (const auto& [symbol, amount] : wanted) {
+        if (std::ranges::find(known, symbol) != known.end() && amounts.size() < symbols_max) {
+            amounts[symbol] = amount;
+        }
+    }
+    return default_bot_config(std::move(amounts));
+}
+
+std::vector<Symbol> symbols_of(const MarketModel& market) {
+    std::vector<Symbol> symbols;
+    for (const MarketRules& rules : market.markets()) {
+        symbols.push_back(rules.symbol);
+    }
+    return symbols;
+}
+
 }  // namespace
 
 PlaneConfig ApiWorld::default_config() {
@@ -66,15 +93,28 @@ ApiWorld::ApiWorld(PlaneConfig config)
     populate();
 }
 
+ApiWorld::ApiWorld(PlaneConfig config, std::unique_ptr<MarketModel> market)
+    : market_(std::move(market)) {
+    config.loop.universe = symbols_of(*market_);
+    world_ = std::make_unique<PlaneWorld>(
+        std::move(config), [this](PlaneWorld& world) { return open_venues(world); });
+    build();
+    populate();
+}
+
 PlaneVenues ApiWorld::open_venues(PlaneWorld& world) {
     if (!paper_) {
-        auto market = std::make_unique<testing::ScriptedMarket>();
-        write_market_ = [script = market.get()](std::int64_t step, MarketView view) {
-            script->set(step, std::move(view));
-        };
-        auto paper = PaperVenue::open(std::move(market), world.clock, {.sync = false});
+        if (!market_) {
+            auto scripted = std::make_unique<testing::ScriptedMarket>();
+            write_market_ = [script = scripted.get()](std::int64_t step, MarketView view) {
+                script->set(step, std::move(view));
+            };
+            market_ = std::move(scripted);
+        }
+        auto paper = PaperVenue::open(std::move(market_), world.clock, {.sync = false});
         CHECK(paper.has_value());
         paper_ = *std::move(paper);
+        paper_keys_ = std::make_unique<PaperKeys>(world.clock);
         CHECK(paper_->advance(world.clock.now()).has_value());
         venue_sink_ = std::make_unique<VenueSink>(VenueSink::Parts{
             .venues = {{TradeMode::paper, paper_.get()}},
@@ -104,6 +144,16 @@ void ApiWorld::advance(Duration span) {
     world_->clock.advance(span);
     CHECK(paper_->advance(world_->clock.now()).has_value());
     world_->plane->runner.fire_timers(100);
+}
+
+void ApiWorld::pass(Duration span) {
+    const Timestamp end = world_->clock.now() + span;
+    while (world_->clock.now() < end) {
+        advance(Duration::of_seconds(1));
+        world_->run_effects();
+        watch_->poll();
+        world_->run_effects();
+    }
 }
 
 void ApiWorld::set_market(MarketView view) {
@@ -141,32 +191,9 @@ void ApiWorld::build() {
         .clock = world_->clock,
         .ids = *world_->ids,
         .base_url = [] { return std::string("http://localhost:8420"); }});
+    build_bots();
     CHECK(onboarding_->open().has_value());
-    register_health_operations(
-        *table_, {.metrics = *metrics_, .version = "test", .not_ready_because = [] { return ""; }});
-    register_account_operations(*table_, *principals_);
-    register_tenant_operations(*table_, *principals_);
-    register_key_operations(*table_, *principals_);
-    register_human_operations(*table_, *principals_);
-    register_onboarding_operations(*table_, *onboarding_);
-    register_kill_operations(*table_, plane.kill);
-    register_approval_operations(*table_, plane.approvals);
-    register_audit_operations(*table_, plane.ledger);
-    register_probe_operations(*table_, plane.probes);
-    register_loop_operations(*table_, *plane.loop);
-    register_loop_control_operations(*table_, *plane.control);
-    register_control_operations(*table_, *plane.decisions, *plane.strategies);
-    register_strategy_operations(*table_, *plane.strategies);
-    register_supervisor_operations(*table_, *plane.supervisor);
-    watch_ = std::make_unique<VenueWatch>(VenueWatch::Parts{
-        .loop = *plane.loop,
-        .venues = {{TradeMode::paper, paper_.get()}},
-        .clock = world_->clock,
-        .ticker = *plane.ticker,
-        .decisions = *plane.decisions});
-    register_page_operations(*table_);
-    register_agent_operations(*table_, "http://localhost:8420");
-    register_openapi_operation(*table_, "test");
+    build_table();
     face_ = std::make_unique<HttpFace>(
         HttpFace::Parts{
             .table = *table_,
@@ -176,6 +203,89 @@ void ApiWorld::build() {
             .mcp = {}},
         HttpFaceConfig{
             .allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 0});
+}
+
+void ApiWorld::build_bots() {
+    Plane& plane = *world_->plane;
+    const SubmitTurn to_engine = [this](TurnRequest turn) { world_->submit(std::move(turn)); };
+    const auto at_once = [](const std::function<void()>& job) {
+        job();
+        return true;
+    };
+    vault_ = std::make_unique<VaultService>(VaultService::Parts{
+        .runner = plane.runner,
+        .submit = to_engine,
+        .workers = *workers_,
+        .masters = masters_,
+        .ids = *world_->ids,
+        .checks = {{"paper", paper_keys_.get()}, {"live", &real_exchange}}});
+    CHECK(vault_->open().has_value());
+    pnl_ = std::make_unique<PnlJobs>(PnlJobs::Parts{
+        .runner = plane.runner,
+        .store = world_->store,
+        .feed = *paper_,
+        .log = pnl_log_,
+        .clock = world_->clock,
+        .submit = to_engine,
+        .run = at_once});
+    CHECK(pnl_->open().has_value());
+    const auto first_config = [this](std::size_t symbols_max) {
+        return first_bot_config(paper_->symbols(), symbols_max);
+    };
+    bots_ = std::make_unique<BotService>(BotService::Parts{
+        .runner = plane.runner,
+        .submit = to_engine,
+        .loop = *plane.loop,
+        .runtime = plane.running,
+        .ticker = *plane.ticker,
+        .control = *plane.decisions,
+        .kill = plane.kill,
+        .latch = plane.latch,
+        .approvals = plane.approvals,
+        .vault = *vault_,
+        .store = world_->store,
+        .feed = *paper_,
+        .clock = world_->clock,
+        .fetch = [this](
+                     const VenueAccount& account,
+                     std::int64_t cursor) { return paper_->report(account, cursor); },
+        .run = at_once,
+        .pnl = *pnl_,
+        .defaults = first_config(kBotSymbolsMax)});
+    CHECK(bots_->open().has_value());
+    set_owner_rules({*onboarding_, *bots_, first_config});
+    watch_ = std::make_unique<VenueWatch>(VenueWatch::Parts{
+        .loop = *plane.loop,
+        .venues = {{TradeMode::paper, paper_.get()}},
+        .clock = world_->clock,
+        .ticker = *plane.ticker,
+        .decisions = *plane.decisions,
+        .supervisor = nullptr,
+        .bots = bots_.get()});
+}
+
+void ApiWorld::build_table() {
+    Plane& plane = *world_->plane;
+    register_health_operations(
+        *table_, {.metrics = *metrics_, .version = "test", .not_ready_because = [] { return ""; }});
+    register_account_operations(*table_, *principals_);
+    register_tenant_operations(*table_, *principals_);
+    register_key_operations(*table_, *principals_);
+    register_human_operations(*table_, *principals_);
+    register_onboarding_operations(*table_, *onboarding_);
+    register_bot_operations(*table_, *bots_);
+    register_kill_operations(*table_, plane.kill);
+    register_approval_operations(*table_, plane.approvals);
+    register_audit_operations(*table_, plane.ledger);
+    register_probe_operations(*table_, plane.probes);
+    register_loop_operations(*table_, *plane.loop);
+    register_loop_control_operations(*table_, *plane.control);
+    register_control_operations(*table_, *plane.decisions, *plane.strategies);
+    register_strategy_operations(*table_, *plane.strategies);
+    register_supervisor_operations(*table_, *plane.supervisor);
+    register_page_operations(*table_);
+    register_agent_operations(*table_, "http://localhost:8420");
+    register_openapi_operation(*table_, "test");
 }
 
 std::vector<std::string> ApiWorld::principals() {

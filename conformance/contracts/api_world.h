@@ -1,6 +1,6 @@
 // The whole server without threads, sockets or a disk: operations, HTTP face, services, memory
-// store and a paper venue with a market that stands still until told, driven request by request.
-// Contract cases and the authorisation matrix run against it.
+// store and a paper venue with a market that stands still until told, or a synthetic one of nine
+// symbols, driven request by request. Contract cases and the authorisation matrix run against it.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "adapters/paper/paper_keys.h"
 #include "adapters/paper/paper_venue.h"
 #include "api/http/http_face.h"
 #include "api/operation.h"
@@ -15,10 +16,12 @@
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
 #include "services/metrics.h"
-#include "services/onboarding/onboarding_service.h"
+#include "services/onboarding/owner_rules.h"
 #include "services/principal_service.h"
 #include "testing/fake_mailer.h"
+#include "testing/memory_pnl_log.h"
 #include "testing/plane_world.h"
+#include "testing/vault_desk.h"
 
 namespace interlock {
 
@@ -28,6 +31,8 @@ public:
     // 99.99 to 100.01.
     explicit ApiWorld(PlaneConfig config = default_config());
     static PlaneConfig default_config();
+    // On a market of its own; its symbols are the universe.
+    ApiWorld(PlaneConfig config, std::unique_ptr<MarketModel> market);
 
     // Everything in memory is made anew over the same store, flag and sink.
     void restart();
@@ -51,25 +56,38 @@ public:
     const OperationTable& table() const { return *table_; }
     PlaneWorld& plane_world() { return *world_; }
     PaperVenue& paper() { return *paper_; }
-    FakeMailer mailer;  // Outlives restarts, as people's letters do.
+    BotService& bots() { return *bots_; }
+    FakeKeyCheck real_exchange;  // What the exchange "live" says of a key.
+    FakeMailer mailer;           // Outlives restarts, as people's letters do.
     // Moves time, with it the market, and fires the timers that are due.
     void advance(Duration span);
     // From the next market step on; the clock moves to it.
     void set_market(MarketView view);
     // The venue is looked at once, as the server's watch does.
     void watch() { watch_->poll(); }
+    // Second by second: market, timers, effects and watch, as a server that is left alone.
+    void pass(Duration span);
+    // A credential of the world's people, or one that a test made, by the name `as` takes.
+    const std::string& credential(const std::string& as) const { return credentials_.at(as); }
+    void know(const std::string& as, const std::string& token) { credentials_[as] = token; }
     static std::vector<std::string> principals();
 
 private:
     PlaneVenues open_venues(PlaneWorld& world);
     void build();
+    void build_bots();
+    void build_table();
     void populate();
     void add_credential(HttpRequest& request, const std::string& as) const;
     std::string invite_and_activate(
         const std::string& tenant, const std::string& email, bool first);
 
     std::function<void(std::int64_t, MarketView)> write_market_;  // From a step on.
+    std::unique_ptr<MarketModel> market_;                         // Until the venue has it.
     std::unique_ptr<PaperVenue> paper_;
+    FakeMasterKeys masters_;
+    MemoryPnlLog pnl_log_;
+    std::unique_ptr<PaperKeys> paper_keys_;
     std::unique_ptr<VenueSink> venue_sink_;
     std::unique_ptr<PlaneWorld> world_;
     std::unique_ptr<VenueWatch> watch_;
@@ -77,6 +95,9 @@ private:
     std::unique_ptr<Metrics> metrics_;
     std::unique_ptr<PrincipalService> principals_;
     std::unique_ptr<OnboardingService> onboarding_;
+    std::unique_ptr<VaultService> vault_;
+    std::unique_ptr<PnlJobs> pnl_;
+    std::unique_ptr<BotService> bots_;
     std::unique_ptr<OperationTable> table_;
     std::unique_ptr<HttpFace> face_;
     std::map<std::string, std::string> credentials_;  // Name → bearer token.

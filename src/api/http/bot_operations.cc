@@ -24,12 +24,29 @@ bool is_read(const BotEndpoint& endpoint) {
 // refused here.
 Access access_of(const BotEndpoint& endpoint) {
     Access access{.host_operator = true, .human = true};
-    if (is_read(endpoint)) {
-        access.agent_with_any_scope = true;
-    } else if (endpoint.agent != AgentUse::no) {
+    if (endpoint.agent != AgentUse::no) {
         access.agent = Scope::bot;
     }
     return access;
+}
+
+// A call that changes something and declares no body takes none: a field that somebody believed in
+// must not be passed over.
+Json nothing_schema() {
+    return Json::object(
+        {{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}});
+}
+
+Handle with_nothing(Handle handle) {
+    return [handle = std::move(handle)](ApiCall call, ApiReplyTo reply) {
+        FieldReader in(call.body);
+        in.reject_unknown();
+        if (const auto read = in.finish(true); !read) {
+            reply(std::unexpected(read.error()));
+            return;
+        }
+        handle(std::move(call), std::move(reply));
+    };
 }
 
 std::string description_of(const BotEndpoint& endpoint) {
@@ -72,6 +89,11 @@ void add(OperationTable& table, std::string_view id, Handle handle) {
             {std::string(field.name), "How many of the latest.", parameter_schema(field)});
     }
     const bool proposes = endpoint->agent == AgentUse::proposal_only;
+    Json request = request_schema_of(*endpoint);
+    if (request.is_null() && !is_read(*endpoint)) {
+        request = nothing_schema();
+        handle = with_nothing(std::move(handle));
+    }
     table.add({
         .id = std::string(endpoint->id),
         .method = std::string(endpoint->method),
@@ -80,7 +102,7 @@ void add(OperationTable& table, std::string_view id, Handle handle) {
         .description = description_of(*endpoint),
         .access = access_of(*endpoint),
         .query = std::move(query),
-        .request_schema = request_schema_of(*endpoint),
+        .request_schema = std::move(request),
         .answer_schema = response_schema_of(*endpoint),
         .statuses = proposes ? std::vector<int>{200, 202} : std::vector<int>{200},
         .tool =

@@ -19,18 +19,24 @@ constexpr BotField kAccountResponse[] = {
     {"plan", "string"},
     {"active", "boolean"},
     {"trial_expires", "string | null"}};
+constexpr std::string_view kStateWords = "uninitialized | ready | running | stopped";
 constexpr BotField kStateResponse[] = {{"message", "string"}, {"bot_state", "string"}};
+constexpr BotField kRunningResponse[] = {
+    {"message", "string"}, {"bot_state", "string", {}, "running"}};
+constexpr BotField kStoppedResponse[] = {
+    {"message", "string"}, {"bot_state", "string", {}, "stopped"}};
 constexpr BotField kStopRequest[] = {{"cancel_orders", "boolean | null"}};
-constexpr BotField kStatusResponse[] = {{"bot_state", "string"}, {"bot_attached", "boolean"}};
+constexpr BotField kStatusResponse[] = {
+    {"bot_state", "string", {}, kStateWords}, {"bot_attached", "boolean"}};
 constexpr BotField kExchangeResponse[] = {
     {"keys_loaded", "boolean"}, {"exchange", "string | null"}};
 constexpr BotField kLogLines[] = {{"lines", "integer", "100"}};
 constexpr BotField kLogResponse[] = {{"logs", "string"}};
-constexpr BotField kPnlStatusResponse[] = {{"status", "string"}};
+constexpr BotField kPnlStatusResponse[] = {{"status", "string", {}, "idle | running | unknown"}};
 constexpr BotField kPnlUpdateResponse[] = {{"timestamp", "float | null"}};
 constexpr BotField kBalancesResponse[] = {{"balances", "object"}};
 constexpr BotField kPositionsResponse[] = {{"positions", "array"}};
-constexpr BotField kHealthResponse[] = {{"status", "string"}};
+constexpr BotField kHealthResponse[] = {{"status", "string", {}, "ok"}};
 constexpr BotField kConfigResponse[] = {
     {"symbols", "array"}, {"pnl_perc", "float"}, {"amounts_by_symbol", "object"}};
 constexpr BotField kPnlRequest[] = {{"pnl_perc", "float"}};
@@ -45,7 +51,9 @@ constexpr BotField kSettingsRequest[] = {
     {"timeframe", "string | null"},
     {"num_bids_ask", "integer | null"}};
 constexpr BotField kProposalResponse[] = {
-    {"status", "string"}, {"proposal_id", "string | null"}, {"difference", "object"}};
+    {"status", "string", {}, "applied | pending_approval"},
+    {"proposal_id", "string | null"},
+    {"difference", "object"}};
 constexpr BotField kKeysRequest[] = {
     {"exchange", "string"},
     {"api_key", "string"},
@@ -107,7 +115,7 @@ constexpr BotEndpoint kEndpoints[] = {
      .path = "/start",
      .description = "Read everything anew, then begin to trade.",
      .requires_state = "ready",
-     .response = kStateResponse},
+     .response = kRunningResponse},
     {.group = "lifecycle",
      .id = "stop",
      .method = "POST",
@@ -116,14 +124,14 @@ constexpr BotEndpoint kEndpoints[] = {
                     "answer; cancel_orders, or the owner's policy, has them cancelled.",
      .requires_state = "running",
      .request = kStopRequest,
-     .response = kStateResponse},
+     .response = kStoppedResponse},
     {.group = "lifecycle",
      .id = "restart",
      .method = "POST",
      .path = "/restart",
      .description = "End the pulses if there are any, build and read anew, trade on. Needs keys.",
      .requires_state = "any",
-     .response = kStateResponse},
+     .response = kRunningResponse},
     {.group = "status_and_diagnostics",
      .id = "status",
      .method = "GET",
@@ -208,6 +216,7 @@ constexpr BotEndpoint kEndpoints[] = {
      .agent = AgentUse::proposal_only,
      .human_approval = true,
      .approval_reason = "Asset selection change",
+     .constraints = R"({"max_symbols": 9})",
      .request = kAllSymbolsRequest,
      .response = kProposalResponse},
     {.group = "configuration_proposals",
@@ -236,6 +245,8 @@ constexpr BotEndpoint kEndpoints[] = {
      .agent = AgentUse::conditional,
      .human_approval = true,
      .approval_reason = "Vault operation: provisioning of exchange credentials",
+     .agent_condition = "For the exchange paper always; for any other one once, after the account "
+                        "owner granted it (grant_key_provisioning).",
      .request = kKeysRequest,
      .response = kKeysResponse},
     {.group = "exchange_connectivity",
@@ -288,6 +299,16 @@ Json type_words(std::string_view type) {
     return words;
 }
 
+Json words_of(std::string_view text) {
+    Json words = Json::array();
+    while (!text.empty()) {
+        const std::size_t bar = text.find(" | ");
+        words.push(text.substr(0, bar));
+        text.remove_prefix(bar == std::string_view::npos ? text.size() : bar + 3);
+    }
+    return words;
+}
+
 Json schema_of(std::span<const BotField> fields, bool is_strict) {
     Json properties = Json::object();
     Json required = Json::array();
@@ -299,6 +320,9 @@ Json schema_of(std::span<const BotField> fields, bool is_strict) {
                 "type",
                 is_strict ? Json::array({"number", "string", "null"})
                           : Json::array({"number", "null"}));
+        }
+        if (!field.words.empty()) {
+            one.set("enum", words_of(field.words));
         }
         if (!field.otherwise.empty()) {
             one.set("default", parse_json(field.otherwise).value());
@@ -336,7 +360,7 @@ Json fields_json(std::span<const BotField> fields) {
     Json json = Json::object();
     for (const BotField& field : fields) {
         if (field.otherwise.empty()) {
-            json.set(std::string(field.name), field.type);
+            json.set(std::string(field.name), field.words.empty() ? field.type : field.words);
         } else {
             json.set(
                 std::string(field.name),
@@ -358,6 +382,15 @@ Json endpoint_json(const BotEndpoint& endpoint) {
     });
     if (!endpoint.approval_reason.empty()) {
         json.set("approval_reason", endpoint.approval_reason);
+    }
+    if (endpoint.platform_level) {
+        json.set("platform_level", true);
+    }
+    if (!endpoint.agent_condition.empty()) {
+        json.set("agent_condition", endpoint.agent_condition);
+    }
+    if (!endpoint.constraints.empty()) {
+        json.set("constraints", parse_json(endpoint.constraints).value());
     }
     if (!endpoint.requires_state.empty()) {
         json.set("requires_state", endpoint.requires_state);
@@ -448,6 +481,20 @@ Json onboarding_json() {
         "status": "implemented"})");
 }
 
+// What was once announced, and what has become of it.
+Json roadmap_json() {
+    return parsed(R"({
+        "v1.1": ["Exchange keys are checked at /update_exchange_keys and /initialize_bot",
+            "Keys that can withdraw are refused", "An asset list per principal"],
+        "v1.2": ["A human's approval of configuration_proposals, in the API",
+            "Parameter changes are proposed, then confirmed"],
+        "commercial": ["MCP tools", "A JSON console beside the page: every command with --json",
+            "GET /balances", "GET /positions", "GET /health"],
+        "future": ["AI principals in their own right", "Several exchanges at the same time"],
+        "status": {"v1.1": "implemented", "v1.2": "implemented", "commercial": "implemented",
+            "future": "planned"}})");
+}
+
 Json constraints_json() {
     return parsed(R"({
         "no_withdrawal": {"value": true, "enforcement": "key_permission_check",
@@ -512,6 +559,7 @@ Json agent_schema(const std::string& base_url) {
                     "Access key regeneration",
                     "Account deletion",
                     "Direct exchange API calls past this server"})}})},
+        {"roadmap", roadmap_json()},
     });
 }
 

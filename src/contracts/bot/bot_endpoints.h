@@ -24,6 +24,7 @@ struct BotField {
     std::string_view type;  // As the document writes it: "string | null", "float", …
     // As JSON text; empty: none. An optional field has "null" in its type.
     std::string_view otherwise = {};
+    std::string_view words = {};  // All it can say, as the document writes it: "idle | running".
 };
 
 struct BotEndpoint {
@@ -35,7 +36,9 @@ struct BotEndpoint {
     AgentUse agent = AgentUse::yes;
     bool human_approval = false;
     std::string_view approval_reason = {};
-    std::string_view requires_state = {};  // "ready", "running", "any"; empty: none is named.
+    std::string_view agent_condition = {};  // Of a conditional call.
+    std::string_view constraints = {};      // A JSON object; empty: none.
+    std::string_view requires_state = {};   // "ready", "running", "any"; empty: none is named.
     bool idempotent = false;
     bool platform_level = false;  // Not tenant-scoped: /signup, /account/login.
     std::span<const BotField> request = {};

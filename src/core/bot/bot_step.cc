@@ -24,6 +24,23 @@ Result<BotWork> decide_start(BotState state) {
     return fail(errors::wrong_bot_state, "The bot was stopped; POST /restart lets it run again.");
 }
 
+Result<BotWork> decide_stop(BotState state) {
+    switch (state) {
+        case BotState::running:
+            return BotWork::halt;
+        case BotState::uninitialized:
+            return fail(
+                errors::wrong_bot_state,
+                "The bot is uninitialized; POST /initialize_bot and /start come before /stop.");
+        case BotState::ready:
+            return fail(
+                errors::wrong_bot_state, "The bot is ready; POST /start comes before /stop.");
+        case BotState::stopped:
+            break;
+    }
+    return fail(errors::wrong_bot_state, "The bot was stopped already.");
+}
+
 }  // namespace
 
 std::string_view to_word(BotState state) {
@@ -45,13 +62,7 @@ Result<BotWork> decide_call(BotCall call, const BotFacts& facts) {
             break;
         }
         case BotCall::stop:
-            if (facts.state != BotState::running) {
-                return fail(
-                    errors::wrong_bot_state,
-                    "The bot is " + std::string(to_word(facts.state)) +
-                        "; only a running one can be stopped.");
-            }
-            return BotWork::halt;
+            return decide_stop(facts.state);
         case BotCall::restart:
             if (facts.keys_loaded) {
                 return BotWork::rebuild_and_launch;

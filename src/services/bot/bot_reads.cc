@@ -178,10 +178,12 @@ void BotService::run_pnl(Caller caller, std::int64_t lookback_days, Reply reply)
     TurnRequest turn = turn_of(std::move(caller), "run_pnl");
     turn.reply = std::move(reply);
     turn.decide = [this, lookback_days](Turn& t) -> Result<TurnReply> {
+        // A bot that was never built has nothing to reckon, which is an answer too.
+        const VenueAccount account = bot_account_of(t.tenant_id());
+        TRY(parts_.loop.open_or_load(t, account));
         TRY_ASSIGN(
             const PnlJobs::Answered answered,
-            parts_.pnl.start(
-                t, {.account = bot_account_of(t.tenant_id()), .lookback_days = lookback_days}));
+            parts_.pnl.start(t, {.account = account, .lookback_days = lookback_days}));
         return Answer{200, to_text(pnl_json(answered))};
     };
     parts_.submit(std::move(turn));
