@@ -1,6 +1,6 @@
 """Checks the documents: every relative link leads to a file and, with '#', to a heading in it; every
-decision record has its four parts and stands in the index; every test that the pages of agent loop and
-control decisions name exists, and no section of their contracts is without one.
+decision record has its four parts and stands in the index; every test that the pages of agent loop,
+control decisions and bots name exists, and no section of their contracts is without one.
 """
 
 import re
@@ -26,6 +26,13 @@ CONTROL_SECTIONS = (
     "Response shape", "Status values", *(f"Validation rules {n}" for n in range(1, 8)),
     *(f"Safety gates {n}" for n in range(1, 6)), "Idempotency", "Audit persistence",
     "Read/write separation", "Suggested implementation mapping", "Versioning rule")
+BOT_PAGE = "docs/contracts/bot.md"
+BOT_SECTIONS = (
+    "authentication", "bot_state_machine", "onboarding_sequence", "no_withdrawal", "spot_only",
+    "non_custodial", "maker_only", "max_symbols", "zero_cache_policy", "graceful_degradation",
+    "safe_state_on_shutdown", "endpoints", "account", "lifecycle", "status_and_diagnostics",
+    "configuration_read", "configuration_proposals", "exchange_connectivity", "pnl_analytics",
+    "explicit_exclusions", "roadmap v1.1", "roadmap v1.2", "roadmap commercial")
 TEST = re.compile(r"^\s*TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 RECORD_PARTS = ("Context", "Decision", "Consequences", "Rejected")
 
@@ -75,7 +82,7 @@ def check_rule_table(root, sources, page_path, sections):
     proven = set()
     for line in page.text.split(RULE_TABLE)[1].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) != 3 or cells[0] in ("000", "002", "---"):
+        if len(cells) != 3 or cells[0] in ("000", "002", "004", "---"):
             continue
         names = re.findall(r"`([^`]+)`", cells[2])
         for name in names:
@@ -100,6 +107,7 @@ def main():
     problems += check_records(sources)
     problems += check_rule_table(root, sources, LOOP_PAGE, LOOP_SECTIONS)
     problems += check_rule_table(root, sources, CONTROL_PAGE, CONTROL_SECTIONS)
+    problems += check_rule_table(root, sources, BOT_PAGE, BOT_SECTIONS)
     for problem in problems:
         print(problem)
     print(f"{len(documents)} documents read")
