@@ -27,6 +27,29 @@ protected:
     void disconnect(BotService::Reply reply) {
         world.bots->disconnect(world.human(), std::move(reply));
     }
+    // A person's grid takes one of the bot's markets by a switch.
+    void give_away(const std::string& symbol) {
+        const Json made = world.body([&](BotService::Reply reply) {
+            const Json body = Json::object({
+                {"idempotency_key", "create"},
+                {"strategy_type", "idle"},
+                {"market_symbol", symbol},
+                {"config", Json::object()},
+                {"mode", "observe"},
+            });
+            world.plane->strategies->create(
+                world.human(), decode_create_strategy(body).value(), std::move(reply));
+        });
+        world.body([&](BotService::Reply reply) {
+            const Json body = Json::object({{"idempotency_key", "switch"}, {"reason", "test"}});
+            world.plane->strategies->move(
+                world.human(),
+                {StrategyId::trusted(BotWorld::word_of(made, "id")),
+                 ControlAction::switch_strategy,
+                 decode_move_strategy(body).value()},
+                std::move(reply));
+        });
+    }
     BotWorld world;
 };
 
@@ -69,6 +92,23 @@ TEST_F(BotRaces, TheEndOfAStallDoesNotOpenASessionThatWasClosedMeanwhile) {
     world.body([&](BotService::Reply reply) { world.bots->connect(world.human(), reply); });
     world.pass(Duration::of_seconds(40));
     EXPECT_EQ(world.count("BOT_RESUMED"), 1);
+}
+
+TEST_F(BotRaces, AMarketThatASwitchGaveAwayKeepsNoOtherFromTradingAfterAStall) {
+    world.run_bot();
+    give_away("SOLUSDT");
+    world.pass(Duration::of_seconds(30));
+    ASSERT_FALSE(world.open_orders().empty());
+    world.restart();
+    world.pass(Duration::of_seconds(40));
+    EXPECT_EQ(world.count("BOT_RESUMED"), 1);
+    const std::int64_t pulses = world.count("BOT_PULSE");
+    world.pass(Duration::of_seconds(30));
+    EXPECT_GT(world.count("BOT_PULSE"), pulses);
+    const auto orders = world.open_orders();
+    for (const VenueOrder& order : orders) {
+        EXPECT_NE(order.symbol.text(), "SOLUSDT");
+    }
 }
 
 }  // namespace
