@@ -79,7 +79,7 @@ Result<BotBoard::Done> BotService::run_pulse(
     if (!is_fresh) {
         return BotBoard::Done{.next_at = turn.now() + kPulseAgain};
     }
-    TRY(look(turn, record, *fetched));
+    TRY(look(turn, record, *fetched, due.due_at));
     return BotBoard::Done{.next_at = next, .pulsed = true};
 }
 
@@ -128,7 +128,8 @@ void BotService::resume(const TenantId& tenant_id) {
     hydrate(job);
 }
 
-Result<void> BotService::look(Turn& turn, const BotRecord& record, const Fetched& fetched) {
+Result<void> BotService::look(
+    Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at) {
     StrategyRuntime::Batch batch{bot_account_of(turn.tenant_id()), {}};
     for (const Symbol& symbol : record.markets) {
         batch.ids.push_back(bot_strategy_id(symbol));
@@ -153,6 +154,7 @@ Result<void> BotService::look(Turn& turn, const BotRecord& record, const Fetched
     draft.status = round.acting.empty() ? AuditStatus::skipped : AuditStatus::passed;
     draft.reason = round.acting.empty() ? "nothing to change" : "orders to change";
     draft.detail = Json::object({
+        {"due_at", to_text(due_at)},
         {"fetched",
          Json::object({
              {"account_began_at", to_text(fetched.began_at)},

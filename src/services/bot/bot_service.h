@@ -246,7 +246,8 @@ private:
         Turn& turn, const BotBoard::Due& due, const Result<Fetched>& fetched);
     Result<BotBoard::Done> run_stalled(
         Turn& turn, BotRecord record, const StallStep& step, const std::string& why);
-    Result<void> look(Turn& turn, const BotRecord& record, const Fetched& fetched);
+    Result<void> look(
+        Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at);
     TurnRequest guarded(TurnRequest act) const;
     void resume(const TenantId& tenant_id);
 

@@ -72,6 +72,10 @@ TEST_F(Bot, RecordsWhenEveryPulseFetchedItsFacts) {
         const auto at = parse_timestamp(fetched->find("account_ended_at")->as_string());
         ASSERT_TRUE(at);
         EXPECT_LE(record.draft.timestamp - *at, BotService::kFactsLife);
+        const auto due = parse_timestamp(record.draft.detail.find("due_at")->as_string());
+        ASSERT_TRUE(due);
+        EXPECT_LE(*due, record.draft.timestamp);
+        EXPECT_LT(record.draft.timestamp - *due, kPulseEvery);
         EXPECT_EQ(fetched->find("books")->members().size(), 3U);
     }
     EXPECT_GE(pulses, 3U);
