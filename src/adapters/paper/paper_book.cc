@@ -10,7 +10,8 @@ namespace {
 // Ids of quotes lie above all ids of orders.
 constexpr std::uint64_t kQuoteIds = std::uint64_t{1} << 40;
 constexpr BookOwner kOwner{1};
-constexpr std::size_t kWindowTicks = 4096;
+// An account has a book for each market it trades in: small, for there are thousands of them.
+constexpr std::size_t kWindowTicks = 512;
 
 constexpr BookSide opposite(BookSide side) {
     return side == BookSide::buy ? BookSide::sell : BookSide::buy;
