@@ -6,10 +6,26 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace interlock {
+
+namespace {
+
+// Lets a counter be looked up by a view of the operation's id.
+struct RequestOrder {
+    using is_transparent = void;
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+        const int order = std::string_view(a.first).compare(std::string_view(b.first));
+        return order < 0 || (order == 0 && a.second < b.second);
+    }
+};
+
+}  // namespace
 
 // A refusal's code and an operation's id are both from closed sets, so labels stay bounded.
 struct Metrics::Registry {
@@ -26,6 +42,10 @@ struct Metrics::Registry {
     };
     std::vector<Gauge> gauges;
     std::mutex render_mutex;
+    // Counters of requests as they were first asked for: finding one in its family by labels costs
+    // more than all else that is done for a read.
+    std::map<std::pair<std::string, int>, prometheus::Counter*, RequestOrder> request_counters;
+    std::mutex request_mutex;
 
     Registry()
         : batch_turns(
@@ -83,9 +103,19 @@ void Metrics::on_commit_failure(const Error&) {
 }
 
 void Metrics::on_request(std::string_view operation, int status) {
-    registry_->requests
-        .Add({{"operation", std::string(operation)}, {"status", std::to_string(status)}})
-        .Increment();
+    prometheus::Counter* counter = nullptr;
+    {
+        const std::lock_guard lock(registry_->request_mutex);
+        const auto found = registry_->request_counters.find(std::pair(operation, status));
+        if (found != registry_->request_counters.end()) {
+            counter = found->second;
+        } else {
+            counter = &registry_->requests.Add(
+                {{"operation", std::string(operation)}, {"status", std::to_string(status)}});
+            registry_->request_counters.emplace(std::pair(operation, status), counter);
+        }
+    }
+    counter->Increment();
 }
 
 void Metrics::add_gauge(std::string name, std::string help, std::function<double()> read) {
