@@ -1,5 +1,7 @@
 #include "core/relay/session_key.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace interlock {
@@ -80,6 +82,23 @@ std::string build_session_key(const SessionSource& source, const SessionKeyOptio
         .add(thread)
         .add(per_user ? participant_of(source) : "")
         .take();
+}
+
+std::vector<std::string> interaction_keys(const SessionSource& source) {
+    SessionSource as_group = source;  // August: a group of the platform, whatever it is.
+    as_group.chat_type = "group";
+    as_group.thread_id.clear();
+    SessionSource as_channel = as_group;  // June: a channel of no platform it knows.
+    as_channel.platform = "relay";
+    as_channel.chat_type = "channel";
+    std::vector<std::string> keys;
+    for (std::string key :
+         {build_session_key(source), build_session_key(as_group), build_session_key(as_channel)}) {
+        if (std::ranges::find(keys, key) == keys.end()) {
+            keys.push_back(std::move(key));
+        }
+    }
+    return keys;
 }
 
 }  // namespace interlock

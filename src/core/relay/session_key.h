@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "contracts/relay/session_source.h"
 
@@ -21,5 +22,9 @@ struct SessionKeyOptions {
 };
 
 std::string build_session_key(const SessionSource& source, const SessionKeyOptions& options = {});
+
+// The keys under which a client may ask for what an interaction left behind, each once: the
+// revisions read a forwarded interaction as different kinds of chat (R10).
+std::vector<std::string> interaction_keys(const SessionSource& source);
 
 }  // namespace interlock

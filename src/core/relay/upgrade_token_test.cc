@@ -4,7 +4,6 @@
 #include <rapidcheck.h>
 
 #include "base/bytes.h"
-#include "core/relay/session_key.h"
 
 namespace interlock {
 namespace {
@@ -85,18 +84,6 @@ TEST(UpgradeToken, NeverFailsOnAnyBytes) {
         const auto token = read_upgrade_token(to_base64url(bytes));
         RC_ASSERT((!token || token->signature.size() == 32u));
     }));
-}
-
-TEST(SessionKey, KeepsTheUsersOfAGroupApartUnlessToldOtherwise) {
-    SessionSource source;
-    source.platform = "discord";
-    source.chat_type = "group";
-    source.chat_id = "C";
-    source.user_id = "U";
-    EXPECT_EQ(build_session_key(source), "agent:main:discord:group:C:U");
-    EXPECT_EQ(
-        build_session_key(source, {.group_sessions_per_user = false, .profile = {}}),
-        "agent:main:discord:group:C");
 }
 
 }  // namespace
