@@ -60,14 +60,21 @@ Principal operator_principal() {
     return principal;
 }
 
-std::optional<Principal> look_up(
-    const Credential& credential, const PrincipalDirectory& directory, Timestamp now) {
+struct Source {
+    const PrincipalDirectory& directory;
+    Timestamp now;
+    const PathKey* known;
+};
+
+std::optional<Principal> look_up(const Credential& credential, const Source& source) {
     const auto [place, text] = credential;
+    const auto& [directory, now, known] = source;
     if (text.size() > kCredentialLengthMax) {
         return std::nullopt;
     }
     if (text.starts_with(kKeyPrefix) && place != Place::cookie) {
-        return directory.by_access_key(text);
+        return known != nullptr && known->key == text ? known->holder
+                                                      : directory.by_access_key(text);
     }
     if (text.starts_with("ils_") && place != Place::access_key_header) {
         return directory.by_session_token(text, now);
@@ -81,7 +88,10 @@ std::optional<Principal> look_up(
 }  // namespace
 
 Authenticated authenticate(
-    const HttpRequest& request, const PrincipalDirectory& directory, Timestamp now) {
+    const HttpRequest& request,
+    const PrincipalDirectory& directory,
+    Timestamp now,
+    const PathKey* known) {
     const std::vector<Credential> found = credentials_of(request);
     Authenticated caller;
     if (found.empty()) {
@@ -101,7 +111,7 @@ Authenticated authenticate(
     }
     // The same text twice is one credential, but it must be right in every place it stands.
     for (const Credential& one : found) {
-        caller.principal = look_up(one, directory, now);
+        caller.principal = look_up(one, {directory, now, known});
         if (!caller.principal) {
             break;
         }
@@ -109,33 +119,34 @@ Authenticated authenticate(
     return caller;
 }
 
-bool unfold_path_key(HttpRequest& request, const PrincipalDirectory& directory) {
+std::optional<PathKey> unfold_path_key(HttpRequest& request, const PrincipalDirectory& directory) {
     const std::string_view target = request.target;
     if (!target.starts_with('/')) {
-        return false;
+        return std::nullopt;
     }
     const std::string_view segment = target.substr(1, target.find_first_of("/?", 1) - 1);
     if (!segment.starts_with(kKeyPrefix.front()) && !segment.starts_with('%')) {
-        return false;
+        return std::nullopt;
     }
     // What cannot be decoded is no key of ours, but may be one that was copied badly.
     std::string key = percent_decode(segment).value_or(std::string(segment));
     if (!key.starts_with(kKeyPrefix)) {
-        return false;
+        return std::nullopt;
     }
-    std::string tenant(kNoTenant);
+    PathKey found;
     if (key.size() <= kCredentialLengthMax) {
-        const auto holder = directory.by_access_key(key);
-        if (holder && holder->tenants.size() == 1) {
-            tenant = holder->tenants.begin()->text();
-        }
+        found.holder = directory.by_access_key(key);
     }
-    request.target = "/api/" + tenant + std::string(target.substr(1 + segment.size()));
+    const bool has_tenant = found.holder && found.holder->tenants.size() == 1;
+    const std::string_view tenant =
+        has_tenant ? std::string_view(found.holder->tenants.begin()->text()) : kNoTenant;
+    request.target = "/api/" + std::string(tenant) + std::string(target.substr(1 + segment.size()));
     std::erase_if(request.headers, [](const HttpHeader& header) {
         return equal_ignoring_case(header.first, "referer");
     });
-    request.headers.emplace_back(kAccessKeyHeader, std::move(key));
-    return true;
+    request.headers.emplace_back(kAccessKeyHeader, key);
+    found.key = std::move(key);
+    return found;
 }
 
 bool is_same_origin(const HttpRequest& request) {

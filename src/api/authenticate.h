@@ -31,17 +31,27 @@ struct Authenticated {
     bool credential_given = false;  // True also for a bad one.
 };
 
+// A key that stood in a path, and whose it is.
+struct PathKey {
+    std::string key;
+    std::optional<Principal> holder;  // Nothing: nobody's.
+};
+
 // Looks at `X-Access-Key`, `Authorization: Bearer` and the session cookie; a request without any on
-// the operator socket is the operator.
+// the operator socket is the operator. `known` is what was found out when the request was unfolded,
+// so that no key is looked up twice; null: nothing.
 Authenticated authenticate(
-    const HttpRequest& request, const PrincipalDirectory& directory, Timestamp now);
+    const HttpRequest& request,
+    const PrincipalDirectory& directory,
+    Timestamp now,
+    const PathKey* known = nullptr);
 
 // The second base pattern: `/{access_key}/rest` stands for `/api/{tenant_id}/rest` with the key in
 // X-Access-Key, and becomes just that. Keys begin with `ilk_`, so no route is shadowed. The key is
 // cut out of the target before anyone else sees the request, and what a browser may have repeated
 // of it in Referer goes too. A wrong key gets a tenant that cannot exist, so that it is refused as
-// everywhere, by the same steps. True when the path began with a key, right or wrong.
-bool unfold_path_key(HttpRequest& request, const PrincipalDirectory& directory);
+// everywhere, by the same steps. Nothing when the path began with no key, right or wrong.
+std::optional<PathKey> unfold_path_key(HttpRequest& request, const PrincipalDirectory& directory);
 
 // True when the request says that it comes from a page of this very server: `Origin` equals scheme
 // and `Host`.

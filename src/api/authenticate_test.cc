@@ -245,5 +245,23 @@ TEST_F(Authenticate, WhateverFollowsAKeyInThePathNothingOfItStaysInTheTarget) {
     }));
 }
 
+TEST_F(Authenticate, WhatWasFoundInThePathCountsForThatKeyOnly) {
+    HttpRequest request = request_to("/" + kKey + "/status");
+    const auto found = unfold_path_key(request, directory_);
+    ASSERT_TRUE(found && found->holder);
+    EXPECT_EQ(found->key, kKey);
+    EXPECT_EQ(to_text(*found->holder), "agent:key_1");
+    const auto who = authenticate(request, directory_, kNow, &*found);
+    ASSERT_TRUE(who.principal);
+    EXPECT_EQ(to_text(*who.principal), "agent:key_1");
+    HttpRequest other;
+    other.headers = {{"X-Access-Key", kOtherKey}};
+    const auto another = authenticate(other, directory_, kNow, &*found);
+    ASSERT_TRUE(another.principal);
+    EXPECT_EQ(to_text(*another.principal), "agent:key_2");
+    request.headers.emplace_back("Authorization", "Bearer " + kOtherKey);
+    EXPECT_FALSE(authenticate(request, directory_, kNow, &*found).principal);
+}
+
 }  // namespace
 }  // namespace interlock

@@ -49,6 +49,8 @@ HttpResponse to_response(ApiReply reply) {
 }
 
 void add_security_headers(HttpResponse& response, bool tls) {
+    constexpr std::size_t kAddedMax = 8;
+    response.headers.reserve(response.headers.size() + kAddedMax);
     response.headers.emplace_back("X-Content-Type-Options", "nosniff");
     response.headers.emplace_back("X-Frame-Options", "DENY");
     response.headers.emplace_back("Referrer-Policy", "no-referrer");

@@ -25,6 +25,9 @@ constexpr std::size_t kTenantBucketsMax = 2 * kTenantsMax;
 
 Result<std::map<std::string, std::string>> parse_query(std::string_view query) {
     std::map<std::string, std::string> values;
+    if (query.empty()) {
+        return values;
+    }
     for (const std::string_view part : split(query, '&')) {
         if (part.empty()) {
             continue;
@@ -98,7 +101,8 @@ bool HttpFace::is_host_allowed(const HttpRequest& request) const {
 }
 
 void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
-    const bool has_path_key = unfold_path_key(request, parts_.directory);
+    const std::optional<PathKey> path_key = unfold_path_key(request, parts_.directory);
+    const bool has_path_key = path_key.has_value();
     const bool tls = request.tls;
     const auto send = [responder, tls, has_path_key](HttpResponse response) {
         add_security_headers(response, tls);
@@ -116,7 +120,7 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
         handle_mcp(std::move(request), std::move(responder));
         return;
     }
-    const auto routed = route(request);
+    auto routed = route(request);
     if (!routed) {
         HttpResponse response = problem(routed.error());
         const auto found = router_.find(request.method, request.path());
@@ -127,7 +131,7 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
         return;
     }
     const Operation* operation = routed->operation;
-    Result<ApiCall> call = admit(request, *routed);
+    Result<ApiCall> call = admit(request, *std::move(routed), path_key ? &*path_key : nullptr);
     if (!call) {
         parts_.metrics.on_request(operation->id, call.error().http_status());
         send(problem(call.error(), *operation));
@@ -149,7 +153,12 @@ Result<HttpFace::Routed> HttpFace::route(const HttpRequest& request) const {
             Routed routed;
             routed.operation = &parts_.table.all()[found.id];
             for (const auto& [name, value] : found.params) {
-                routed.path[name] = value;
+                if (name == "tenant_id") {
+                    // A text that can be no tenant is as unknown as one that is none.
+                    routed.tenant = TenantId::parse(value).value_or(TenantId());
+                } else {
+                    routed.path[name] = value;
+                }
             }
             return routed;
         },
@@ -222,25 +231,16 @@ Result<void> HttpFace::take_tokens(const Principal& principal, const std::string
     return {};
 }
 
-Result<ApiCall> HttpFace::admit(const HttpRequest& request, const Routed& routed) {
+Result<ApiCall> HttpFace::admit(
+    const HttpRequest& request, Routed routed, const PathKey* path_key) {
     const Operation& operation = *routed.operation;
     ApiCall call;
-    call.path = routed.path;
-    std::optional<TenantId> tenant;
-    if (const auto found = call.path.find("tenant_id"); found != call.path.end()) {
-        // A text that can be no tenant is as unknown as one that is none.
-        tenant = TenantId::parse(found->second).value_or(TenantId());
-        call.path.erase(found);
-    }
-    const Authenticated who = authenticate(request, parts_.directory, parts_.clock.now());
-    TRY(check_access(operation, who, tenant));
+    call.path = std::move(routed.path);
+    Authenticated who = authenticate(request, parts_.directory, parts_.clock.now(), path_key);
+    TRY(check_access(operation, who, routed.tenant));
     TRY(check_origin(request, who));
-    if (who.principal) {
-        call.principal = *who.principal;
-    } else {
-        call.principal = internal_principal("anyone");
-    }
-    call.tenant_id = tenant.value_or(TenantId());
+    call.principal = who.principal ? *std::move(who.principal) : internal_principal("anyone");
+    call.tenant_id = std::move(routed.tenant).value_or(TenantId());
     TRY_ASSIGN(call.query, parse_query(request.query()));
     TRY(check_query(operation, call.query));
     if (!operation.request_schema.is_null()) {

@@ -52,10 +52,11 @@ public:
 private:
     struct Routed {
         const Operation* operation = nullptr;
-        std::map<std::string, std::string> path;
+        std::optional<TenantId> tenant;
+        std::map<std::string, std::string> path;  // All but the tenant.
     };
     Result<Routed> route(const HttpRequest& request) const;
-    Result<ApiCall> admit(const HttpRequest& request, const Routed& routed);
+    Result<ApiCall> admit(const HttpRequest& request, Routed routed, const PathKey* path_key);
     Result<void> check_access(
         const Operation& operation,
         const Authenticated& who,
