@@ -8,7 +8,7 @@
 namespace interlock::sim {
 
 std::string_view to_word(Command::Kind kind) {
-    constexpr std::array<std::string_view, 11> kWords{
+    constexpr std::array<std::string_view, 12> kWords{
         "probe",
         "kill_on",
         "kill_off",
@@ -19,7 +19,8 @@ std::string_view to_word(Command::Kind kind) {
         "reject",
         "tool",
         "control",
-        "helper"};
+        "helper",
+        "bot"};
     return kWords[static_cast<std::size_t>(kind)];
 }
 
@@ -111,6 +112,7 @@ std::string to_text(const Command& command) {
         case Command::Kind::tool:
         case Command::Kind::control:
         case Command::Kind::helper:
+        case Command::Kind::bot:
             text += " " + command.tool + (command.strategy_id.empty() ? "" : " ") +
                     command.strategy_id + " " + interlock::to_text(command.body);
             break;

@@ -32,6 +32,7 @@ struct Command {
         tool,
         control,  // A supervisor's decision; `body` is the payload.
         helper,   // A person's call around strategies: `tool`, about `strategy_id`.
+        bot,      // A call around a tenant's maker bot: `tool` with `body`.
     };
     Kind kind = Kind::probe;
     TenantId tenant_id;

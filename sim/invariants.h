@@ -88,6 +88,7 @@ private:
         std::string state = "pending";
         std::set<std::string> voters;
         Timestamp requested_at;
+        bool is_proposal = false;  // Of a bot: one human, a day's time.
     };
     void on_vote(Held& held, const AuditRecord& record, std::size_t needed);
 

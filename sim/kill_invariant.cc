@@ -25,7 +25,9 @@ void ApprovalInvariant::on_record(const AuditRecord& record) {
     }
     const std::pair place(record.draft.tenant_id, text_at(record.draft.detail, "approval_id"));
     if (event == "APPROVAL_REQUESTED") {
-        if (!approvals_.try_emplace(place, Held{"pending", {}, record.draft.timestamp}).second) {
+        const bool is_proposal = text_at(record.draft.detail, "kind") == "config_proposal";
+        const Held fresh{"pending", {}, record.draft.timestamp, is_proposal};
+        if (!approvals_.try_emplace(place, fresh).second) {
             log_.report("approval", place.second + " was requested twice");
         }
         return;
@@ -40,7 +42,7 @@ void ApprovalInvariant::on_record(const AuditRecord& record) {
     if (held.state != wanted) {
         log_.report("approval", event + " of " + place.second + ", which is " + held.state);
     }
-    const std::size_t needed = two_person_rule_ ? 2 : 1;
+    const std::size_t needed = two_person_rule_ && !held.is_proposal ? 2 : 1;
     if (event == "APPROVAL_VOTED") {
         on_vote(held, record, 0);
     } else if (event == "APPROVAL_GRANTED") {
@@ -63,8 +65,9 @@ void ApprovalInvariant::on_vote(Held& held, const AuditRecord& record, std::size
         log_.report(
             "approval", voter + " decided on an approval of " + record.draft.tenant_id.text());
     }
+    const Duration life = held.is_proposal ? kApprovalLife : kKillReleaseLife;
     if (record.draft.timestamp - held.requested_at >
-        Duration{kKillReleaseLife.microseconds + kTimeGrain.microseconds}) {
+        Duration{life.microseconds + kTimeGrain.microseconds}) {
         log_.report("approval", voter + " decided on an approval after its time");
     }
     held.voters.insert(voter);

@@ -47,6 +47,13 @@ enum class Plant {
     forget_pause,
     forget_claim,
     forget_running,
+    take_liquidity,
+    forget_inventory,
+    forget_stop,
+    forget_bot,
+    act_unasked,
+    agent_applies,
+    keep_version,
 };
 
 struct PlantInfo {
@@ -58,6 +65,7 @@ struct PlantInfo {
     enum class Store { any, memory, disk } store = Store::any;
     bool needs_venue = false;   // It shows only where there is something to trade.
     bool needs_trader = false;  // It shows only where strategies are supervised.
+    bool needs_bots = false;    // It shows only where there are maker bots.
 };
 std::span<const PlantInfo> all_plants();
 std::optional<Plant> find_plant(std::string_view name);

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/crypto.h"
+#include "sim/bot_people.h"
 
 namespace interlock::sim {
 namespace {
@@ -43,6 +44,7 @@ World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
       two_person_rule(mix_seeds(seed, 1) % 4 == 0),
       trades(info_of(plant).needs_venue || mix_seeds(seed, 5) % 4 != 0),
       supervised(trades && (info_of(plant).needs_trader || mix_seeds(seed, 7) % 2 == 0)),
+      has_bots(trades && (info_of(plant).needs_bots || mix_seeds(seed, 9) % 3 == 0)),
       people(make_people(mix_seeds(seed, 2), two_person_rule ? 2 : 1)),
       key(make_key(seed)),
       ids(mix_seeds(seed, 3)),
@@ -53,6 +55,9 @@ World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
       reference(log) {
     if (trades) {
         venue = std::make_unique<VenueModel>(VenueModel::Parts{seed, plant, power, clock});
+    }
+    if (has_bots) {
+        default_bot = default_bot_of(venue->paper());
     }
     if (plant == Plant::ack_before_sync) {
         disk.lie_about_sync();
@@ -70,6 +75,10 @@ Server::~Server() {
     venue_watch_.reset();
     outbox_.reset();
     engine_.reset();
+    jobs_.clear();
+    bots_.reset();
+    pnl_.reset();
+    vault_.reset();
     plane_.reset();
     if (memory_ != nullptr) {
         world_.memory = memory_->take_contents();
@@ -135,6 +144,7 @@ void Server::submit(TurnRequest request) {
         plant_into_tick();
     }
     plant_into(request);
+    plant_into_bot(request);
     // As the server does: the program's own turns have a lane that callers cannot fill.
     if (request.principal.kind == PrincipalKind::internal && !request.urgent) {
         engine_->submit_internal(std::move(request));
@@ -194,13 +204,15 @@ void Server::build_plane(KillFlag& flag) {
                 [this](const Account& account) { world_.venue->open_account(account.key); }},
         PlaneConfig{
             .two_person_rule = world_.two_person_rule, .has_sink = true, .loop = std::move(loop)});
+    build_bots();
     if (world_.trades) {
         venue_watch_ = std::make_unique<VenueWatch>(VenueWatch::Parts{
             .loop = *plane_->loop,
             .venues = {{TradeMode::paper, world_.venue.get()}},
             .clock = world_.clock,
             .ticker = *plane_->ticker,
-            .decisions = *plane_->decisions});
+            .decisions = *plane_->decisions,
+            .bots = bots_.get()});
     }
 }
 
@@ -229,6 +241,7 @@ Result<void> Server::open_plane() {
         submit_outcome(std::move(outcome));
     });
     TRY_ASSIGN(recovery_, plane_->open());
+    TRY(open_bots());
     forget_kill();
     plant_at_start();
     outbox_->enqueue(recovery_.resend);

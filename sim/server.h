@@ -2,17 +2,21 @@
 // as the real server wires them, without threads. A crash ends it; the world goes on.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "adapters/memory/memory_ledger_store.h"
+#include "adapters/paper/paper_keys.h"
 #include "adapters/sqlite/sqlite_ledger_store.h"
+#include "services/bot/bot_service.h"
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
 #include "services/plane.h"
 #include "services/turn_engine.h"
+#include "sim/bot_models.h"
 #include "sim/command.h"
 #include "sim/crash_disk.h"
 #include "sim/crash_vfs.h"
@@ -34,6 +38,7 @@ struct World {
     const bool two_person_rule;
     const bool trades;      // There is a venue, and planners who use it.
     const bool supervised;  // There are strategies besides, and people and agents who move them.
+    const bool has_bots;    // Tenants have maker bots.
     const People people;
     const Ed25519KeyPair key;
     Power power;
@@ -45,6 +50,10 @@ struct World {
     FlagModel flag;
     MirrorModel mirror;
     std::unique_ptr<VenueModel> venue;  // Null where nobody trades.
+    PaperKeys exchange_keys{clock};
+    MasterKeysModel master_keys;
+    PnlLogModel pnl_log;
+    BotConfig default_bot;  // Where there are bots.
     Reference reference;
     std::uint64_t lives = 0;
     std::uint64_t desk_calls = 0;
@@ -85,6 +94,13 @@ public:
     void call_control(const Command& command, std::function<void(Result<Answer>)> reply);
     void call_helper(const Command& command, const std::function<void(Result<Answer>)>& reply);
 
+    // A call around a maker bot; the world has some.
+    void call_bot(const Command& command, const std::function<void(Result<Answer>)>& reply);
+    // Runs what waits for a thread that may block: the fetches of hydrations, one or all.
+    void run_job();
+    void run_jobs();
+    const BotBoard& bot_board() { return bots_->board(); }
+
     // Finishes what was accepted and signs the chains, as a shutdown does.
     void finish();
 
@@ -119,6 +135,12 @@ private:
     Result<void> act_as_active(
         Turn& turn, const StrategyInstance& instance, const TurnRequest& act);
     void unpause(const StrategyInstance& instance);
+    // The bots' side, in server_bot.cc.
+    void build_bots();
+    Result<void> open_bots();
+    void plant_into_bot(TurnRequest& request);
+    void act_unasked(const TenantId& tenant_id);
+    void spoil_bots();
 
     World& world_;
     NoObserver observer_;
@@ -132,6 +154,11 @@ private:
     std::unique_ptr<EffectSink> resending_;
     std::unique_ptr<VenueSink> venue_sink_;
     std::unique_ptr<VenueWatch> venue_watch_;
+    std::unique_ptr<WorkerPool> key_workers_;  // Without threads: venues are asked at once.
+    std::unique_ptr<VaultService> vault_;
+    std::unique_ptr<PnlJobs> pnl_;
+    std::unique_ptr<BotService> bots_;  // Null where there are none.
+    std::deque<std::function<void()>> jobs_;
     std::unique_ptr<KillFlag> trusting_;
     // A way to the sink that knows no latch; for the plant latch_ignored.
     KillLatch blind_latch_;

@@ -172,6 +172,7 @@ void Server::watch_venue() {
     if (world_.trades) {
         (void)world_.venue->paper().advance(world_.clock.now());
         venue_watch_->poll();
+        run_jobs();
     }
 }
 

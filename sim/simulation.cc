@@ -45,13 +45,22 @@ Simulation::Simulation(const RunConfig& config)
            .feed = world_.trades ? &world_.venue->paper() : nullptr,
            .look = [this](
                        const TenantId& tenant_id,
-                       const std::string& symbol) { return trader_->look(tenant_id, symbol); }}) {
+                       const std::string& symbol) { return trader_->look(tenant_id, symbol); }}),
+      bot_people_(
+          {.people = world_.people,
+           .now = [this] { return world_.clock.now(); },
+           .feed = world_.trades ? &world_.venue->paper() : nullptr,
+           .look = [this](const TenantId& tenant_id) { return bots_->look(tenant_id); }}) {
     if (world_.trades) {
         loop_ = std::make_unique<LoopInvariant>(*world_.venue, log_);
         world_.venue->on_submit = [this](const VenueOrderRequest& request) { on_submit(request); };
     }
-    if (world_.supervised) {
+    if (world_.supervised || world_.has_bots) {
         trader_ = std::make_unique<TraderInvariant>(*world_.venue, *loop_, log_);
+    }
+    if (world_.has_bots) {
+        bots_ = std::make_unique<BotInvariant>(
+            BotInvariant::Parts{*world_.venue, *loop_, world_.default_bot, log_});
     }
     world_.flag.on_raise = [this] { kill_.on_file_written(); };
     world_.sink.on_arrival = [this](const OutboxItem& effect) { on_arrival(effect); };
@@ -66,7 +75,7 @@ RunResult Simulation::run(std::span<const Step> steps) {
         std::string(world_.on_disk ? "SQLite on a crash disk" : "memory store") + ", " +
         std::to_string(world_.people.tenants.size()) + " tenants" +
         (world_.two_person_rule ? ", two-person rule" : "") + (world_.trades ? ", a venue" : "") +
-        (world_.supervised ? ", a trader" : ""));
+        (world_.supervised ? ", a trader" : "") + (world_.has_bots ? ", bots" : ""));
     start_server();
     for (const Step& step : steps) {
         if (is_broken()) {
@@ -74,6 +83,9 @@ RunResult Simulation::run(std::span<const Step> steps) {
         }
         ++result.steps_done;
         take(step);
+        if (bots_) {
+            bots_->check_trades();
+        }
         recover_if_dark(mix_seeds(step.seed, 20));
     }
     if (!is_broken()) {
@@ -85,6 +97,7 @@ RunResult Simulation::run(std::span<const Step> steps) {
     counts_.deliveries = deliveries_;
     counts_.loop = loop_ ? loop_->counts() : LoopInvariant::Counts{};
     counts_.trader = trader_ ? trader_->counts() : TraderInvariant::Counts{};
+    counts_.bots = bots_ ? bots_->counts() : BotInvariant::Counts{};
     result.counts = counts_;
     if (result.violation) {
         tell("VIOLATION of " + result.violation->invariant + ": " + result.violation->what);
@@ -139,6 +152,9 @@ bool Simulation::try_start() {
     on_committed(world_.reference.check(server_->store(), world_.clock.now()));
     if (trader_) {
         trader_->on_start(server_->plane().running, server_->store());
+    }
+    if (bots_) {
+        bots_->on_start(server_->bot_board());
     }
     flag_was_raised_ = world_.flag.is_raised();
     if (flag_was_raised_) {
@@ -231,6 +247,9 @@ void Simulation::call_service(
         case Command::Kind::helper:
             server_->call_helper(command, reply);
             break;
+        case Command::Kind::bot:
+            server_->call_bot(command, reply);
+            break;
     }
 }
 
@@ -256,6 +275,10 @@ void Simulation::on_reply(const Delivered& delivered, const Result<Answer>& resu
     if (trader_) {
         supervisors_.on_reply(command, result);
         trader_->on_reply(command, result, store_is_calm_);
+    }
+    if (bots_) {
+        bot_people_.on_reply(command, result);
+        bots_->on_reply(command, result);
     }
     if (result) {
         check_audit_ref(command, *result);
@@ -319,6 +342,9 @@ void Simulation::on_committed(std::span<const TurnCommit> turns) {
         }
         if (trader_) {
             trader_->on_commit(turn, records);
+        }
+        if (bots_) {
+            bots_->on_commit(turn, records);
         }
     }
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/bot_invariant.h"
+#include "sim/bot_people.h"
 #include "sim/durable_view.h"
 #include "sim/invariants.h"
 #include "sim/loop_invariant.h"
@@ -41,6 +43,7 @@ struct RunResult {
         std::uint64_t refusals = 0;
         LoopInvariant::Counts loop;
         TraderInvariant::Counts trader;
+        BotInvariant::Counts bots;
     } counts;
 };
 
@@ -76,6 +79,11 @@ private:
     void strike_switch(SeededRandom& random);
     void stop_strategies();
     void settle_trader();
+    // Maker bots, in simulation_bot.cc.
+    void tend_bots(SeededRandom& random);
+    void work_as_bots(SeededRandom& random);
+    void spoil_key(SeededRandom& random, const TenantId& tenant_id);
+    void wake_bots();
     void on_submit(const VenueOrderRequest& request);
     void check_may_leave(const TenantId& tenant_id, const std::string& what);
     void settle_loop();
@@ -124,8 +132,10 @@ private:
     Composer composer_;
     HostilePlanner planner_;
     Supervisors supervisors_;
+    BotPeople bot_people_;
     std::unique_ptr<LoopInvariant> loop_;      // Null where nobody trades.
-    std::unique_ptr<TraderInvariant> trader_;  // Null where no strategy is supervised.
+    std::unique_ptr<TraderInvariant> trader_;  // Null where there are no strategies.
+    std::unique_ptr<BotInvariant> bots_;       // Null where there are no bots.
     std::unique_ptr<DurableView> durable_;
     std::vector<Command> held_;  // By the network.
     std::unique_ptr<Server> server_;

@@ -61,6 +61,9 @@ void Simulation::on_submit(const VenueOrderRequest& request) {
     if (trader_) {
         trader_->on_submit(request);
     }
+    if (bots_) {
+        bots_->on_submit(request);
+    }
     check_may_leave(tenant_id, request.order_client_id.text());
 }
 
@@ -83,6 +86,7 @@ bool Simulation::is_idle() {
         for (int j = 0; j < 8; ++j) {
             server_->outbox().run_round(std::chrono::milliseconds(0));
         }
+        server_->run_jobs();
         server_->engine().run_round(kRoundTurns, std::chrono::microseconds(0));
         const auto left = server_->store().load_outbox();
         if (left && left->empty() && server_->engine().waiting() == 0) {
@@ -95,6 +99,7 @@ bool Simulation::is_idle() {
 // Faults are over: recovery must come to its end by itself or with the humans' word, and then the
 // books are what the venue says.
 void Simulation::settle_loop() {
+    wake_bots();
     stop_strategies();
     work_through(kSettleRounds, kSettlePace);
     visit_desk();

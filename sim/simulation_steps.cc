@@ -32,6 +32,7 @@ void Simulation::take(const Step& step) {
             for (std::uint64_t i = 0; i <= random.below(3) && world_.power.on; ++i) {
                 server_->outbox().run_round(std::chrono::milliseconds(0));
             }
+            server_->run_job();
             break;
         case StepKind::advance_clock:
             advance_clock(random);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kTurns = 300;
 // `./test` runs more of them through the command.
-constexpr std::uint64_t kCleanSeeds = 14;
+constexpr std::uint64_t kCleanSeeds = 18;
 
 class SimulationTest : public ::testing::Test {
 protected:
@@ -85,6 +85,14 @@ TEST_F(SimulationTest, RunsMeetWhatTheyAreAbout) {
         sum.trader.roll_backs += result.counts.trader.roll_backs;
         sum.trader.interrupted += result.counts.trader.interrupted;
         sum.trader.orders += result.counts.trader.orders;
+        sum.bots.launches += result.counts.bots.launches;
+        sum.bots.stops += result.counts.bots.stops;
+        sum.bots.pulses += result.counts.bots.pulses;
+        sum.bots.stalls += result.counts.bots.stalls;
+        sum.bots.resumptions += result.counts.bots.resumptions;
+        sum.bots.proposals += result.counts.bots.proposals;
+        sum.bots.orders += result.counts.bots.orders;
+        sum.bots.buys += result.counts.bots.buys;
     }
     EXPECT_GT(sum.deliveries, 5000u);
     EXPECT_GT(sum.effects, 300u);
@@ -102,6 +110,14 @@ TEST_F(SimulationTest, RunsMeetWhatTheyAreAbout) {
     EXPECT_GT(sum.trader.roll_backs, 5u);
     EXPECT_GT(sum.trader.interrupted, 3u);
     EXPECT_GT(sum.trader.orders, 100u);
+    EXPECT_GT(sum.bots.launches, 10u);
+    EXPECT_GT(sum.bots.stops, 10u);
+    EXPECT_GT(sum.bots.pulses, 200u);
+    EXPECT_GT(sum.bots.stalls, 10u);
+    EXPECT_GT(sum.bots.resumptions, 10u);
+    EXPECT_GT(sum.bots.proposals, 5u);
+    EXPECT_GT(sum.bots.orders, 100u);
+    EXPECT_GT(sum.bots.buys, 3u);
 }
 
 TEST_F(SimulationTest, HasExactlyAsManyCommandsAsTurnsWereAskedFor) {

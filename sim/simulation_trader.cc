@@ -26,7 +26,10 @@ void Simulation::work_a_little(SeededRandom& random) {
 }
 
 void Simulation::supervise(SeededRandom& random) {
-    if (!world_.supervised) {
+    if (world_.has_bots && (!world_.supervised || random.chance(500))) {
+        tend_bots(random);
+    }
+    if (!world_.supervised || !world_.power.on || is_broken()) {
         return;
     }
     const bool races = random.chance(200);

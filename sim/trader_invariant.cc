@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "contracts/control/control_decision.h"
 #include "contracts/loop/loop_tools.h"
+#include "core/bot/bot_record.h"
 #include "services/strategy/strategy_store.h"
 
 namespace interlock::sim {
@@ -160,6 +161,8 @@ TraderInvariant::TurnWords TraderInvariant::read_records(std::span<const AuditRe
         } else if (event == "STRATEGY_STOPPED") {
             words.stopped.insert(text_at(record.draft.detail, "strategy_id"));
         }
+        words.is_bots = words.is_bots || event == "BOT_STARTED" || event == "BOT_RESTARTED" ||
+                        event == "BOT_RESUMED" || event == "BOT_CONFIG";
     }
     return words;
 }
@@ -208,7 +211,8 @@ void TraderInvariant::on_instance(const StrategyInstance& next, const TurnWords&
     const StrategyInstance before = place->second;
     place->second = next;
     if (is_new) {
-        if (next.mode == InstanceMode::active || next.paused) {
+        const bool is_bots = words.is_bots && is_bot_strategy(next.strategy_id) && !next.paused;
+        if ((next.mode == InstanceMode::active || next.paused) && !is_bots) {
             broken("one_active", name_of(next) + " was created active or paused");
         }
         return;
@@ -246,7 +250,13 @@ bool TraderInvariant::on_concern(const Concern& next, const TurnWords& words) {
                              words.stopped.contains(before.active_strategy_id->text());
         const bool is_switch = next.active_strategy_id && switched != nullptr &&
                                switched->target == next.active_strategy_id->text();
-        if (!is_stop && !is_switch) {
+        // A bot takes a market that nobody has and leaves its own, no others.
+        const auto is_bots = [&](const std::optional<StrategyId>& held) {
+            return !held || is_bot_strategy(*held);
+        };
+        const bool is_bot =
+            words.is_bots && is_bots(before.active_strategy_id) && is_bots(next.active_strategy_id);
+        if (!is_stop && !is_switch && !is_bot) {
             broken(
                 "control",
                 name_of(next) + " went from " + text_of(before.active_strategy_id) + " to " +

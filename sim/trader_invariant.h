@@ -76,6 +76,7 @@ private:
         std::vector<Word> decisions;
         std::set<std::string> stopped;   // Strategies, by STRATEGY_STOPPED.
         std::set<std::string> applying;  // Decisions, by CONTROL_APPLYING.
+        bool is_bots = false;            // A maker bot took markets or left them.
         const Word* applied(const std::string& concern_id, std::string_view action) const;
         bool has_outcome(const std::string& decision_id) const;
     };

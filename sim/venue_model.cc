@@ -107,6 +107,23 @@ Result<VenueReport> VenueModel::truth(const VenueAccount& account) {
     return told;
 }
 
+std::vector<VenueFill> VenueModel::new_fills(const VenueAccount& account, std::int64_t& cursor) {
+    const std::vector<PaperFault> faults = paper_->faults();
+    CHECK(paper_->set_faults({}).has_value());
+    std::vector<VenueFill> fills;
+    for (bool has_more = true; has_more;) {
+        auto told = paper_->report(account, cursor);
+        if (!told) {
+            break;  // The venue does not know this account yet.
+        }
+        fills.insert(fills.end(), told->fills.begin(), told->fills.end());
+        cursor = told->fills_cursor;
+        has_more = told->has_more_fills;
+    }
+    CHECK(paper_->set_faults(faults).has_value());
+    return fills;
+}
+
 std::vector<VenueOrder> VenueModel::open_orders(const VenueAccount& account) {
     const std::vector<PaperFault> faults = paper_->faults();
     CHECK(paper_->set_faults({}).has_value());
@@ -144,7 +161,7 @@ Result<VenueAck> VenueModel::send(const VenueOrderRequest& request) {
     }
     Word& word = words_[{request.account, request.order_client_id}];
     word.was_sent = true;
-    auto ack = paper_->submit(request);
+    auto ack = paper_->submit(spoil(request));
     if (!ack) {
         word.was_refused = ack.error() == errors::venue_rejected;
         return ack;
@@ -208,6 +225,21 @@ Result<std::int64_t> VenueModel::clock_skew_ms() {
         return off();
     }
     return paper_->clock_skew_ms();
+}
+
+// The plant take_liquidity: a venue adapter that forgets the flag and is generous with the price.
+VenueOrderRequest VenueModel::spoil(VenueOrderRequest request) const {
+    if (parts_.plant != Plant::take_liquidity || !request.post_only || !request.limit_price) {
+        return request;
+    }
+    const bool is_buy = request.side == Side::buy;
+    const MarketSet market = paper_->facts(std::vector<Symbol>{request.symbol});
+    const MarketFacts* facts = market.find(request.symbol);
+    if (facts != nullptr && facts->best_bid && facts->best_ask) {
+        request.limit_price = is_buy ? *facts->best_ask : *facts->best_bid;
+        request.post_only = false;
+    }
+    return request;
 }
 
 // The mistakes of an adapter that reads fills wrongly.

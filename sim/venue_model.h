@@ -44,6 +44,8 @@ public:
     void heal();
     // The venue as it is, whatever faults are on: an account's open orders, balances and all fills.
     Result<VenueReport> truth(const VenueAccount& account);
+    // Likewise, the trades since `cursor`, which moves on.
+    std::vector<VenueFill> new_fills(const VenueAccount& account, std::int64_t& cursor);
     // Likewise, only what is open; empty for an account the venue does not know.
     std::vector<VenueOrder> open_orders(const VenueAccount& account);
 
@@ -69,6 +71,7 @@ public:
 
 private:
     Result<VenueAck> send(const VenueOrderRequest& request);
+    VenueOrderRequest spoil(VenueOrderRequest request) const;
     void spoil(std::vector<VenueFill>& fills);
 
     const Parts parts_;
