@@ -131,7 +131,7 @@ constexpr std::array<PlantInfo, 36> kPlants{{
     {Plant::tick_observer,
      "tick_observer",
      "a strategy that only observes acts on its plan",
-     "strategy",
+     "strategy control",
      Store::any,
      true,
      true},
