@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "contracts/relay/relay_frame.h"
+#include "contracts/relay/relay_requests.h"
 #include "contracts/relay/wire_reader.h"
 #include "core/relay/case_lines.h"
 #include "core/relay/message_split.h"
@@ -224,6 +225,24 @@ TEST(RelayVectors, ForwardsDecodeAsInTheClient) {
         EXPECT_EQ(forward.body, text_of(decoded, "body_latin1"));
         EXPECT_EQ(forward.headers.size(), decoded.find("headers")->items().size());
     }
+}
+
+TEST(RelayVectors, PoliciesOfEitherRevisionAreReadWhole) {
+    const Json file = vectors("relay_misc.json");
+    int compared = 0;
+    for (const std::string_view revision : {"2026-06-24", "2026-08-22"}) {
+        for (const Json& given : file.find(revision)->find("policy")->items()) {
+            const Json& sent = *given.find("policy");
+            if (sent.is_null()) {  // All-default: the client sends nothing.
+                continue;
+            }
+            const auto policy = decode_relevance_policy(sent);
+            ASSERT_TRUE(policy.has_value()) << to_text(given) << policy.error().message;
+            EXPECT_EQ(to_text(encode(*policy)), to_text(sent)) << text_of(given, "name");
+            ++compared;
+        }
+    }
+    EXPECT_GE(compared, 8);
 }
 
 TEST(RelayVectors, LengthsAndPrefixesAreCountedAsInTheClient) {
