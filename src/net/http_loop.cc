@@ -179,7 +179,9 @@ bool HttpLoop::may_refuse_at_once(NetClock::time_point now) {
 }
 
 void HttpLoop::resume_later(std::weak_ptr<HttpConnection> connection, NetClock::time_point at) {
-    const auto place = paused_.emplace(at, std::move(connection));
+    constexpr unsigned kSpread = 16;
+    const auto later = shared_->limits.refusal_pause * (pauses_++ % kSpread) / kSpread;
+    const auto place = paused_.emplace(at + later, std::move(connection));
     if (place == paused_.begin()) {
         arm_pause();
     }

@@ -118,7 +118,8 @@ public:
     void remove(HttpConnection& connection);
     // Whether connections that are refused over and over still have room in this second; takes it.
     bool may_refuse_at_once(NetClock::time_point now);
-    // Calls the connection's resume() then. Each connection waits at most once at a time.
+    // Calls the connection's resume() then, or a little later. Each connection waits at most once
+    // at a time.
     void resume_later(std::weak_ptr<HttpConnection> connection, NetClock::time_point at);
     void begin_stop();  // Connections end as soon as they owe nobody an answer.
     void close_all();
@@ -141,6 +142,7 @@ private:
     bool is_stopping_ = false;
     bool is_sweep_armed_ = false;
     std::multimap<NetClock::time_point, std::weak_ptr<HttpConnection>> paused_;
+    unsigned pauses_ = 0;
     NetClock::time_point refusals_free_at_{};  // When all room for them is there again.
     std::int64_t date_second_ = -1;
     std::string date_;

@@ -33,8 +33,9 @@ struct HttpLimits {
     // them counts against the second of its thread; when that is used up, the next request of the
     // connection waits.
     int refusals_free = 20;
-    int refusals_per_second = 2000;
-    std::chrono::milliseconds refusal_pause{50};
+    int refusals_per_second = 500;
+    std::chrono::milliseconds refusal_pause{
+        200};  // Up to double, so that not all come back at once.
 };
 
 struct TlsFiles {
