@@ -145,7 +145,7 @@ void BotService::take_over(const HydrationPtr& job, Fetched fetched) {
         } else {
             give_up(
                 job,
-                fail(errors::unavailable, "The account did not stand still long enough.").error());
+                fail(errors::bot_busy, "The account did not stand still long enough.").error());
         }
     };
     parts_.submit(typed_turn<Taken>(

@@ -98,6 +98,7 @@ void BotService::lose_keys(const TenantId& tenant_id, const Error& error) {
     turn.decide = [this, error](Turn& t) -> Result<TurnReply> {
         TRY_ASSIGN(BotRecord record, load(t));
         record.trouble = std::string(error.code()) + ": " + error.message;
+        record.stall = {};
         TRY(move_to(
             t,
             std::move(record),

@@ -111,5 +111,19 @@ TEST_F(BotRaces, AMarketThatASwitchGaveAwayKeepsNoOtherFromTradingAfterAStall) {
     }
 }
 
+TEST_F(BotRaces, AStallEndsWithTheBotThatLosesItsKeys) {
+    world.run_bot();
+    world.body([&](BotService::Reply reply) { disconnect(std::move(reply)); });
+    ASSERT_EQ(*world.bots->status(world.tenant).find("stalled"), Json(true));
+    KeyPermissions bad = good_spot_permissions();
+    bad.can_withdraw = true;
+    ASSERT_TRUE(world.keys.set(SecretString("good"), bad));
+    world.clock.advance(Duration::of_days(1));
+    world.plane->runner.fire_timers(100);
+    world.run_effects();
+    EXPECT_EQ(world.state(), "uninitialized");
+    EXPECT_EQ(*world.bots->status(world.tenant).find("stalled"), Json(false));
+}
+
 }  // namespace
 }  // namespace interlock
