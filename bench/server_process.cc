@@ -1,9 +1,11 @@
 #include "bench/server_process.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -38,8 +40,7 @@ std::string last_lines_of(const std::string& path) {
 
 Result<ServerProcess> ServerProcess::start(const Options& options) {
     const std::string config = options.folder + "/config.toml";
-    // A load test is one credential sending as fast as it can.
-    std::ofstream(config) << "[http]\nrequests_per_second = 0\ntenant_requests_per_second = 0\n";
+    std::ofstream(config) << options.config;
     MeasuredProcess::Options child;
     child.command = {
         options.program,
@@ -52,6 +53,14 @@ Result<ServerProcess> ServerProcess::start(const Options& options) {
         "0"};
     if (!options.sink.empty()) {
         child.command.insert(child.command.end(), {"--sink", options.sink});
+    }
+    if (options.core) {
+        TRY_ASSIGN(const std::string taskset, find_program("taskset", "util-linux"));
+        // What starts us there is not this program: a link to oneself would be another one.
+        std::error_code unresolved;
+        child.command.front() = std::filesystem::canonical(options.program, unresolved).string();
+        child.command.insert(
+            child.command.begin(), {taskset, "--cpu-list", std::to_string(*options.core)});
     }
     child.log_path = options.folder + "/server.log";
     const auto begin = std::chrono::steady_clock::now();
@@ -108,7 +117,7 @@ Result<std::string> ServerProcess::create_access_key(const std::string& tenant_i
             {.path = "/api/" + tenant_id + "/keys",
              .body = Json::object(
                  {{"label", "load"},
-                  {"scopes", Json::array({"planner", "supervisor", "read", "probe"})}}),
+                  {"scopes", Json::array({"planner", "supervisor", "bot", "read", "probe"})}}),
              .credential = {}}));
     const Json* key = answer.find("access_key");
     if (key == nullptr || !key->is_string()) {
@@ -129,6 +138,19 @@ Result<double> ServerProcess::read_metric(const std::string& name) {
         }
     }
     return 0.0;
+}
+
+Result<std::string> find_program(const std::string& name, const std::string& package) {
+    for (const std::string_view folder : {"/usr/local/bin/", "/usr/bin/", "/bin/"}) {
+        std::string file = std::string(folder) + name;
+        if (::access(file.c_str(), X_OK) == 0) {
+            return file;
+        }
+    }
+    return fail(
+        errors::unavailable,
+        "There is no program `" + name + "` here.",
+        "Install the Debian package " + package + " and run this again.");
 }
 
 Result<Json> call_json(HttpClient& client, const JsonCall& call) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/json.h"
@@ -21,6 +22,10 @@ public:
         std::string program;  // The `interlock` binary.
         std::string folder;   // Holds the data folder, configuration and log; must exist.
         std::string sink;     // Socket of a running sink; empty: none.
+        // A load test is one credential sending as fast as it can, so by default nothing is
+        // limited.
+        std::string config = "[http]\nrequests_per_second = 0\ntenant_requests_per_second = 0\n";
+        std::optional<int> core = std::nullopt;  // The only one it may run on; nothing: all.
     };
     // Returns when the server has said that it is ready.
     static Result<ServerProcess> start(const Options& options);
@@ -38,7 +43,7 @@ public:
     HttpTarget operator_target() const;  // Over the operator's socket.
 
     Result<void> create_tenant(const std::string& tenant_id);
-    // Gives the access key.
+    // Gives the access key. It has all scopes.
     Result<std::string> create_access_key(const std::string& tenant_id);
     // One number of /metrics; 0 when it is not there.
     Result<double> read_metric(const std::string& name);
@@ -52,6 +57,9 @@ private:
     std::uint16_t port_ = 0;
     Duration start_took_;
 };
+
+// Where a program of the system is; an Error that names the Debian package that brings it.
+Result<std::string> find_program(const std::string& name, const std::string& package);
 
 // One call with a JSON body; an Error for anything but a 2xx.
 struct JsonCall {

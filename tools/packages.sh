@@ -14,7 +14,7 @@ test_packages=(
     "${build_packages[@]}"
     libgtest-dev librapidcheck-dev libsimdjson-dev libbenchmark-dev
     clang-format-19:clang-format-19 python3:python3 sqlite3:sqlite3 strace:strace curl:curl
-    nodejs:node npm:npm git:git ca-certificates
+    nodejs:node npm:npm git:git ca-certificates wrk:wrk
 )
 all_packages=("${test_packages[@]}" clang-19:clang++-19 libclang-rt-19-dev chromium:chromium)
 

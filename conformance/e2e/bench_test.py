@@ -51,7 +51,16 @@ def main():
     assert tick["open_orders"] == 180 and all(row["p50_us"] > 0 for row in tick["rows"]), tick
     (replay,) = lines_of("replay", "--decisions", "50", "--rounds", "1")
     assert replay["decisions"] == 50 and replay["decisions_per_minute"] > 0, replay
-    print(*rows, start, *decisions, control, strategies, tick, replay, sep="\n")
+    (bots,) = lines_of(
+        "bots", "--seconds", "1", "--rounds", "1", "--endpoints", "/status,/positions", "--bots", "4",
+        "--pulse-seconds", "15")
+    assert [row["endpoint"] for row in bots["reads"]] == ["/status", "/positions"], bots
+    for row in bots["reads"]:
+        assert row["bare_per_s"] > 0 and row["header_per_s"] > 0 and row["path_per_s"] > 0, row
+    assert bots["pulses"]["bots"] == 4 and bots["pulses"]["pulses"] >= 1, bots
+    assert bots["pulses"]["missed"] == bots["pulses"]["stalled"] == 0, bots
+    assert len(bots["isolation"]) == 9 and all(row["calls"] > 0 for row in bots["isolation"]), bots
+    print(*rows, start, *decisions, control, strategies, tick, replay, bots, sep="\n")
 
 
 main()

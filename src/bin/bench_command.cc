@@ -228,7 +228,43 @@ void add_backtest(CommandLine& line, CLI::App& bench) {
     });
 }
 
-// The child of `bench turns`; not for people.
+struct BotsFlags {
+    std::vector<std::string> parts{"reads", "pulses", "isolation"};
+    BotsBenchOptions options;
+};
+
+void add_bots(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "bots", "The bot platform: reads beside the bare HTTP server, pulses of many, isolation.");
+    const auto flags = std::make_shared<BotsFlags>();
+    BotsBenchOptions& options = flags->options;
+    command->add_option("--part", flags->parts, "Which parts to measure.")
+        ->delimiter(',')
+        ->check(CLI::IsMember(flags->parts));
+    command->add_option("--seconds", options.seconds, "Length of each measurement but pulses.")
+        ->check(CLI::Range(1, 600));
+    command->add_option("--rounds", options.rounds, "Repetitions of reads and isolation.")
+        ->check(CLI::Range(1, 100));
+    command->add_option("--endpoints", options.endpoints, "Reads to measure, such as /status.")
+        ->delimiter(',');
+    command->add_option("--bots", options.bots, "Bots that pulse.")->check(CLI::Range(1, 10'000));
+    command->add_option("--pulse-seconds", options.pulse_seconds, "How long they are watched.")
+        ->check(CLI::Range(1, 86'400));
+    command->callback([&line, flags] {
+        line.run = [&line, flags] {
+            const auto has = [&](std::string_view word) {
+                return std::find(flags->parts.begin(), flags->parts.end(), word) !=
+                       flags->parts.end();
+            };
+            flags->options.reads = has("reads");
+            flags->options.pulses = has("pulses");
+            flags->options.isolation = has("isolation");
+            return run_bench_bots_command(line.global, flags->options);
+        };
+    });
+}
+
+// The child of `bench turns` and `bench bots`; not for people.
 void add_bare_http(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand("bare-http", "");
     const auto answer_bytes = std::make_shared<std::int64_t>(200);
@@ -384,6 +420,16 @@ ExitCode run_bench_backtest_command(const GlobalOptions& global, BacktestBenchOp
     return ExitCode::ok;
 }
 
+ExitCode run_bench_bots_command(const GlobalOptions& global, BotsBenchOptions options) {
+    options.folder = global.data;
+    const auto ran = run_bots_bench(options);
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
+    return ExitCode::ok;
+}
+
 void add_bench_command(CommandLine& line) {
     CLI::App* bench = line.app.add_subcommand("bench", "Measure this machine with and without us.");
     bench->require_subcommand(1);
@@ -397,6 +443,7 @@ void add_bench_command(CommandLine& line) {
     add_paper(line, *bench);
     add_gates(line, *bench);
     add_backtest(line, *bench);
+    add_bots(line, *bench);
     add_bare_http(line, *bench);
 }
 

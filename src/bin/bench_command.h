@@ -1,10 +1,11 @@
 // `interlock bench turns|decisions|control|strategies|tick|replay|start|matching|paper|gates|
-// backtest`: numbers of this machine, ours and bare ones.
+// backtest|bots`: numbers of this machine, ours and bare ones.
 #pragma once
 
 #include <string>
 
 #include "bench/backtest_bench.h"
+#include "bench/bots_bench.h"
 #include "bench/control_bench.h"
 #include "bench/gates_bench.h"
 #include "bench/loop_bench.h"
@@ -18,13 +19,14 @@
 
 namespace interlock {
 
-// For these six, --data names the folder whose disk is measured.
+// For these seven, --data names the folder whose disk is measured.
 ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions options);
 ExitCode run_bench_control_command(const GlobalOptions& global, ControlBenchOptions options);
 ExitCode run_bench_strategies_command(const GlobalOptions& global, StrategiesBenchOptions options);
 ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions options);
 ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOptions options);
 ExitCode run_bench_backtest_command(const GlobalOptions& global, BacktestBenchOptions options);
+ExitCode run_bench_bots_command(const GlobalOptions& global, BotsBenchOptions options);
 // Touches no disk.
 ExitCode run_bench_matching_command(
     const GlobalOptions& global, const MatchingBenchOptions& options);

@@ -1,0 +1,168 @@
+// Two tenants of one server with the limits that a server has by default. Tenant A does three
+// things in turn at a steady pace: a read, a lifecycle call and a durable turn. Stretches in which
+// it is alone alternate with stretches in which tenant B, or somebody without a valid key, sends as
+// fast as 64 connections can.
+#include <algorithm>
+#include <array>
+
+#include "adapters/system/random_id_source.h"
+#include "base/errors.h"
+#include "bench/bench_requests.h"
+#include "bench/bot_tenants.h"
+#include "bench/bots_bench.h"
+#include "bench/latency.h"
+#include "bench/wrk_load.h"
+
+namespace interlock {
+namespace {
+
+// At most 333 a second: within A's own limit of 500.
+constexpr std::chrono::milliseconds kPace{3};
+constexpr std::chrono::milliseconds kFloodBegins{200};
+constexpr std::string_view kBadKey = "ilk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+constexpr std::array<std::string_view, 3> kCalls{
+    "GET status", "POST initialize_bot", "POST probes (durable)"};
+
+// What A waited, by kind of call.
+using Waits = std::array<std::vector<std::int64_t>, kCalls.size()>;
+
+class Caller {
+public:
+    Caller(const ServerProcess& server, const BotTenant& bot)
+        : client_(HttpClient::create(server.target())), bot_(bot) {}
+
+    Result<void> send_for(std::chrono::milliseconds span, Waits& waits) {
+        const auto end = std::chrono::steady_clock::now() + span;
+        for (std::size_t i = 0; std::chrono::steady_clock::now() < end; ++i) {
+            const std::size_t kind = i % kCalls.size();
+            const HttpRequest request = request_of(kind);
+            const auto begin = std::chrono::steady_clock::now();
+            TRY_ASSIGN(const HttpResponse response, client_->send(request));
+            const auto took = std::chrono::steady_clock::now() - begin;
+            if (response.status / 100 != 2) {
+                return fail(
+                    errors::unavailable,
+                    std::string(kCalls[kind]) + " was answered " + std::to_string(response.status) +
+                        ": " + response.body);
+            }
+            waits[kind].push_back(
+                std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+            let_pass(kPace);
+        }
+        return {};
+    }
+
+private:
+    HttpRequest request_of(std::size_t kind) {
+        HttpRequest request;
+        request.headers.emplace_back("X-Access-Key", bot_.access_key);
+        const std::string base = "/api/" + bot_.tenant_id;
+        if (kind == 0) {
+            request.method = "GET";
+            request.target = base + "/status";
+            return request;
+        }
+        request.method = "POST";
+        request.headers.emplace_back("Content-Type", "application/json");
+        request.target = base + (kind == 1 ? "/initialize_bot" : "/probes");
+        request.body = kind == 1 ? "{}" : probes_.next();
+        return request;
+    }
+
+    std::unique_ptr<HttpClient> client_;
+    BotTenant bot_;
+    RandomIdSource ids_;
+    BenchRequests probes_{TurnKind::probe, ids_};
+};
+
+struct Flood {
+    std::string name;
+    WrkLoad load;
+    Waits alone = {};
+    Waits flooded = {};
+    std::vector<double> per_s = {};
+    std::vector<double> refused = {};
+};
+
+std::vector<Flood> floods_of(const ServerProcess& server, const BotTenant& bot, int seconds) {
+    WrkLoad load;
+    load.port = server.port();
+    load.seconds = seconds + 1;
+    load.path = "/api/" + bot.tenant_id + "/status";
+    load.access_key = bot.access_key;
+    WrkLoad bad_key = load;
+    bad_key.access_key = kBadKey;
+    WrkLoad turns = load;
+    turns.path = "/api/" + bot.tenant_id + "/probes";
+    turns.body = R"({"decision_id":"dec_{n}","tick_id":"tick_1","idempotency_key":"idem_{n}"})";
+    return {
+        {.name = "reads with its key", .load = load},
+        {.name = "a key that is not valid", .load = bad_key},
+        {.name = "durable turns with its key", .load = turns}};
+}
+
+// The flood begins before the stretch that is measured and ends after it.
+Result<void> flood_once(
+    Flood& flood, Caller& caller, std::chrono::milliseconds span, const std::string& folder) {
+    TRY(caller.send_for(span, flood.alone));
+    TRY_ASSIGN(WrkRun run, WrkRun::start(flood.load, folder));
+    let_pass(kFloodBegins);
+    TRY(caller.send_for(span, flood.flooded));
+    TRY_ASSIGN(const WrkReport report, run.finish());
+    flood.per_s.push_back(report.per_second);
+    flood.refused.push_back(
+        static_cast<double>(report.refused) /
+        static_cast<double>(std::max<std::int64_t>(1, report.answers)));
+    return {};
+}
+
+IsolationRow row_of(const Flood& flood, std::size_t call) {
+    const LatencySummary alone = summarize(flood.alone[call]);
+    const LatencySummary flooded = summarize(flood.flooded[call]);
+    IsolationRow row;
+    row.flood = flood.name;
+    row.call = kCalls[call];
+    row.calls = std::min(std::ssize(flood.alone[call]), std::ssize(flood.flooded[call]));
+    row.alone_p50_us = alone.p50_us;
+    row.alone_p99_us = alone.p99_us;
+    row.flooded_p50_us = flooded.p50_us;
+    row.flooded_p99_us = flooded.p99_us;
+    row.flood_per_s = median_of(flood.per_s);
+    row.flood_refused = median_of(flood.refused);
+    return row;
+}
+
+}  // namespace
+
+double IsolationRow::p99_ratio() const {
+    return static_cast<double>(flooded_p99_us) /
+           static_cast<double>(std::max<std::int64_t>(1, alone_p99_us));
+}
+
+Result<std::vector<IsolationRow>> run_isolation(
+    const BotsBenchOptions& options, const std::string& folder) {
+    TRY_ASSIGN(
+        ServerProcess server,
+        ServerProcess::start(
+            {.program = options.program, .folder = folder, .sink = {}, .config = {}}));
+    TRY_ASSIGN(const std::vector<BotTenant> bots, create_bots(server, 2));
+    Caller caller(server, bots[0]);
+    std::vector<Flood> floods = floods_of(server, bots[1], options.seconds);
+    const std::chrono::milliseconds span = std::chrono::seconds(options.seconds);
+    for (int round = 0; round < options.rounds; ++round) {
+        for (Flood& flood : floods) {
+            TRY(flood_once(flood, caller, span, folder));
+        }
+    }
+    server.stop();
+    std::vector<IsolationRow> rows;
+    for (const Flood& flood : floods) {
+        for (std::size_t call = 0; call < kCalls.size(); ++call) {
+            rows.push_back(row_of(flood, call));
+        }
+    }
+    return rows;
+}
+
+}  // namespace interlock

@@ -1,0 +1,200 @@
+#include "bench/bots_bench.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/errors.h"
+#include "bench/scratch_folder.h"
+
+namespace interlock {
+namespace {
+
+Result<std::string> folder_for(const ScratchFolder& scratch, const std::string& part) {
+    std::string path = scratch.file(part);
+    std::error_code error;
+    std::filesystem::create_directory(path, error);
+    if (error) {
+        return fail(errors::io_failed, "Cannot make " + path + ": " + error.message() + ".");
+    }
+    return path;
+}
+
+Json number(double value, int digits) {
+    return Json::number(fmt::format("{:.{}f}", value, digits));
+}
+
+Json encode_read(const BotReadRow& row) {
+    return Json::object({
+        {"endpoint", row.endpoint},
+        {"answer_bytes", row.answer_bytes},
+        {"bare_per_s", number(row.bare_per_s, 0)},
+        {"header_per_s", number(row.header_per_s, 0)},
+        {"path_per_s", number(row.path_per_s, 0)},
+        {"header_ratio", number(row.header_ratio, 3)},
+        {"path_ratio", number(row.path_ratio, 3)},
+        {"header_cpu_ratio", number(row.header_cpu_ratio, 3)},
+        {"path_cpu_ratio", number(row.path_cpu_ratio, 3)},
+    });
+}
+
+Json encode_pulses(const BotPulseReport& report) {
+    return Json::object({
+        {"bots", report.bots},
+        {"made_in_seconds", number(report.made_in_seconds, 1)},
+        {"seconds", number(report.seconds, 1)},
+        {"pulses", report.pulses},
+        {"acting", report.acting},
+        {"late", report.late},
+        {"missed", report.missed},
+        {"stalled", report.stalled},
+        {"delay_p50_us", report.delay_p50_us},
+        {"delay_p99_us", report.delay_p99_us},
+        {"delay_max_us", report.delay_max_us},
+        {"core_share", number(report.core_share, 4)},
+        {"resident_empty_bytes", report.resident_empty},
+        {"resident_full_bytes", report.resident_full},
+        {"bytes_per_bot", number(report.bytes_per_bot(), 0)},
+    });
+}
+
+Json encode_isolation(const IsolationRow& row) {
+    return Json::object({
+        {"flood", row.flood},
+        {"flood_per_s", number(row.flood_per_s, 0)},
+        {"flood_refused", number(row.flood_refused, 3)},
+        {"call", row.call},
+        {"calls", row.calls},
+        {"alone_p50_us", row.alone_p50_us},
+        {"alone_p99_us", row.alone_p99_us},
+        {"flooded_p50_us", row.flooded_p50_us},
+        {"flooded_p99_us", row.flooded_p99_us},
+        {"p99_ratio", number(row.p99_ratio(), 2)},
+    });
+}
+
+std::string reads_text(const std::vector<BotReadRow>& rows) {
+    std::string text =
+        "Reads of a running bot by wrk, 2 threads and 64 connections, beside the bare HTTP server\n"
+        "answering a constant of the same size; medians of rounds that alternate. In brackets the\n"
+        "ratio by the servers' time on a core per request.\n\n"
+        "read                 bytes    bare/s  header/s   of bare       path/s   of bare\n";
+    for (const BotReadRow& row : rows) {
+        text += fmt::format(
+            "{:<19} {:>6} {:>9.0f} {:>9.0f}  {:>3.0f}% ({:>3.0f}%) {:>9.0f}  {:>3.0f}% ({:>3.0f}%)"
+            "\n",
+            row.endpoint,
+            row.answer_bytes,
+            row.bare_per_s,
+            row.header_per_s,
+            row.header_ratio * 100,
+            row.header_cpu_ratio * 100,
+            row.path_per_s,
+            row.path_ratio * 100,
+            row.path_cpu_ratio * 100);
+    }
+    return text;
+}
+
+std::string pulses_text(const BotPulseReport& report) {
+    const auto ms = [](std::int64_t us) { return static_cast<double>(us) / 1e3; };
+    return fmt::format(
+        "{} bots with three symbols each in one server on one core, watched for {:.0f} s; made in "
+        "{:.0f} s\n"
+        "pulses           {} done, {} late, {} missed; {} changed orders; {} bots stalled\n"
+        "delay            p50 {:.0f} ms, p99 {:.0f} ms, max {:.0f} ms after they were due\n"
+        "core             {:.1f} % of one\n"
+        "memory           {:.0f} kB for each bot: {:.1f} MB resident, {:.1f} MB without any\n",
+        report.bots,
+        report.seconds,
+        report.made_in_seconds,
+        report.pulses,
+        report.late,
+        report.missed,
+        report.acting,
+        report.stalled,
+        ms(report.delay_p50_us),
+        ms(report.delay_p99_us),
+        ms(report.delay_max_us),
+        report.core_share * 100,
+        report.bytes_per_bot() / 1e3,
+        static_cast<double>(report.resident_full) / 1e6,
+        static_cast<double>(report.resident_empty) / 1e6);
+}
+
+std::string isolation_text(const std::vector<IsolationRow>& rows) {
+    std::string text =
+        "How long tenant A waits alone and while 64 connections of another one flood the server\n"
+        "with its usual limits; stretches alternate, times in microseconds.\n\n"
+        "flood                       answers/s  refused  call of A              alone p50/p99  "
+        "flooded p50/p99   p99\n";
+    for (const IsolationRow& row : rows) {
+        text += fmt::format(
+            "{:<27} {:>9.0f} {:>7.0f}%  {:<21} {:>6} {:>7} {:>8} {:>8} {:>5.2f}x\n",
+            row.flood,
+            row.flood_per_s,
+            row.flood_refused * 100,
+            row.call,
+            row.alone_p50_us,
+            row.alone_p99_us,
+            row.flooded_p50_us,
+            row.flooded_p99_us,
+            row.p99_ratio());
+    }
+    return text;
+}
+
+}  // namespace
+
+Result<BotsBenchReport> run_bots_bench(const BotsBenchOptions& options) {
+    TRY_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(options.folder));
+    BotsBenchReport report;
+    if (options.reads) {
+        TRY_ASSIGN(const std::string folder, folder_for(scratch, "reads"));
+        TRY_ASSIGN(report.reads, run_bot_reads(options, folder));
+    }
+    if (options.pulses) {
+        TRY_ASSIGN(const std::string folder, folder_for(scratch, "pulses"));
+        TRY_ASSIGN(report.pulses, run_bot_pulses(options, folder));
+    }
+    if (options.isolation) {
+        TRY_ASSIGN(const std::string folder, folder_for(scratch, "isolation"));
+        TRY_ASSIGN(report.isolation, run_isolation(options, folder));
+    }
+    return report;
+}
+
+Json encode(const BotsBenchReport& report) {
+    Json reads = Json::array();
+    for (const BotReadRow& row : report.reads) {
+        reads.push(encode_read(row));
+    }
+    Json isolation = Json::array();
+    for (const IsolationRow& row : report.isolation) {
+        isolation.push(encode_isolation(row));
+    }
+    return Json::object({
+        {"reads", std::move(reads)},
+        {"pulses", report.pulses ? encode_pulses(*report.pulses) : Json()},
+        {"isolation", std::move(isolation)},
+    });
+}
+
+std::string to_text(const BotsBenchReport& report) {
+    std::string text;
+    const auto add = [&text](const std::string& part) {
+        text += (text.empty() ? "" : "\n") + part;
+    };
+    if (!report.reads.empty()) {
+        add(reads_text(report.reads));
+    }
+    if (report.pulses) {
+        add(pulses_text(*report.pulses));
+    }
+    if (!report.isolation.empty()) {
+        add(isolation_text(report.isolation));
+    }
+    return text;
+}
+
+}  // namespace interlock
