@@ -183,8 +183,14 @@ void add_reads(OperationTable& table, BotService& bots) {
         bots.positions(caller_of(call), answer_to(std::move(reply)));
     });
     add(table, "logs", [&bots](const ApiCall& call, const ApiReplyTo& reply) {
-        const auto logs = bots.logs(call.tenant_id, query_integer(call, "lines", 100));
-        reply(logs ? Result<ApiReply>(json_reply(200, *logs)) : std::unexpected(logs.error()));
+        auto logs = bots.logs(call.tenant_id, query_integer(call, "lines", 100));
+        if (!logs) {
+            reply(std::unexpected(std::move(logs).error()));
+            return;
+        }
+        ApiReply text;
+        text.body = *std::move(logs);
+        reply(std::move(text));
     });
 }
 

@@ -33,6 +33,7 @@ enum class HydrationStep { permissions, filters, balances, open_orders, candles,
 // Endpoints whose texts are kept.
 inline constexpr std::string_view kPositionsText = "positions";
 inline constexpr std::string_view kExchangeText = "exchange_status";
+inline constexpr std::string_view kLogsText = "logs";
 
 struct BotView {
     BotRecord record;

@@ -109,17 +109,24 @@ Json BotService::balances(const TenantId& tenant_id) const {
     });
 }
 
-Result<Json> BotService::logs(const TenantId& tenant_id, std::int64_t lines) const {
+Result<std::string> BotService::logs(const TenantId& tenant_id, std::int64_t lines) {
     TRY_ASSIGN(const LedgerHead head, parts_.store.read_head(tenant_id));
     const std::int64_t count = std::clamp<std::int64_t>(lines, 1, kLogLinesMax);
+    // One text a tenant is kept: of this head and this many lines.
+    const std::int64_t version = head.seq * (kLogLinesMax + 1) + count;
+    if (auto kept = board_.text(tenant_id, kLogsText, version)) {
+        return *std::move(kept);
+    }
     TRY_ASSIGN(
         const auto entries,
         parts_.store.read_ledger(tenant_id, std::max<std::int64_t>(0, head.seq - count), count));
-    std::string text;
+    std::string lines_text;
     for (const LedgerEntry& entry : entries) {
-        text += line_of(entry);
+        lines_text += line_of(entry);
     }
-    return Json::object({{"logs", std::move(text)}});
+    std::string text = to_text(Json::object({{"logs", std::move(lines_text)}}));
+    board_.keep_text(tenant_id, kLogsText, version, text);
+    return text;
 }
 
 void BotService::positions(Caller caller, Reply reply) {

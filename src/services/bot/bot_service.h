@@ -143,7 +143,8 @@ public:
     Json status(const TenantId& tenant_id) const;
     Json config(const TenantId& tenant_id) const;
     Json balances(const TenantId& tenant_id) const;
-    Result<Json> logs(const TenantId& tenant_id, std::int64_t lines) const;
+    // The answer's text; made anew when the ledger has grown.
+    Result<std::string> logs(const TenantId& tenant_id, std::int64_t lines);
     // From the board while the books have not moved, else by a turn.
     void positions(Caller caller, Reply reply);
     void exchange_status(Caller caller, Reply reply);

@@ -305,10 +305,19 @@ TEST_F(Bot, KeepsItsStrategiesToItself) {
 
 TEST_F(Bot, ShowsItsOwnLedgerAsLogLines) {
     world.run_bot();
-    const Json logs = *world.bots->logs(world.tenant, 3);
+    const Json logs = *parse_json(*world.bots->logs(world.tenant, 3));
     const std::string text = logs.find("logs")->as_string();
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
     EXPECT_NE(text.find("BOT_STARTED"), std::string::npos);
+}
+
+TEST_F(Bot, ShowsNewLogLinesOnceThereAreSome) {
+    world.run_bot();
+    const std::string before = *world.bots->logs(world.tenant, 5);
+    EXPECT_EQ(*world.bots->logs(world.tenant, 5), before);
+    EXPECT_NE(*world.bots->logs(world.tenant, 4), before);
+    world.call(BotCall::stop);
+    EXPECT_NE(world.bots->logs(world.tenant, 5)->find("BOT_STOPPED"), std::string::npos);
 }
 
 TEST_F(Bot, TellsItsPositionsAnewAfterATrade) {
