@@ -20,9 +20,28 @@ std::string_view function_of(BotCall call) {
     return "restart";
 }
 
+Answer already_answer(const BotRecord& record) {
+    return {
+        200,
+        to_text(Json::object({
+            {"message", "The bot is initialised already."},
+            {"bot_state", to_word(record.state)},
+        }))};
+}
+
 }  // namespace
 
 void BotService::call(Caller caller, Call wanted, Reply reply) {
+    if (wanted.call == BotCall::initialize) {
+        // One that is initialised answers with its state, which needs no turn: nobody waits for
+        // another's commit to learn it.
+        const auto seen = board_.view(caller.tenant_id);
+        const bool may_ask = !rules_.is_active || rules_.is_active(caller.tenant_id);
+        if (may_ask && seen && seen->record.state != BotState::uninitialized) {
+            reply(already_answer(seen->record));
+            return;
+        }
+    }
     TypedDecide<Prepared> decide = [this, caller, wanted](Turn& turn) {
         return prepare(turn, caller, wanted);
     };
@@ -56,8 +75,7 @@ Result<Outcome<BotService::Prepared>> BotService::prepare(
         return fail(errors::kill_switch_active, "The kill switch is on; no bot starts.");
     }
     if (work == BotWork::already) {
-        return Prepared{
-            state_answer(record, "The bot is initialised already.", Json::object()), nullptr};
+        return Prepared{already_answer(record), nullptr};
     }
     if (work == BotWork::halt) {
         const bool cancel = wanted.cancel_orders.value_or(record.cancel_on_stop);

@@ -60,6 +60,8 @@ VenueAccount bot_account_of(const TenantId& tenant_id);
 
 // What accounts, plans and grants have to say; each may be empty: then nothing is refused.
 struct BotRules {
+    // Any thread, without a turn: the account's plan is in force.
+    std::function<bool(const TenantId&)> is_active;
     // The account may run a bot with this configuration now: its plan is in force and allows it.
     std::function<Result<void>(Turn&, const BotConfig&)> may_run;
     // The caller may ask for this configuration: the same, and its assets are on their list.

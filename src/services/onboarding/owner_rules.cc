@@ -34,6 +34,8 @@ void set_owner_rules(const OwnerRules& rules) {
             },
     });
     bots.set_rules({
+        .is_active =
+            [&onboarding](const TenantId& tenant_id) { return onboarding.view(tenant_id).active; },
         // A plan may have shrunk since the configuration was made.
         .may_run = [&onboarding](
                        Turn& turn,
