@@ -118,8 +118,8 @@ def main():
         assert abs(score) < SCORE_MAX or share < SHARE_MAX, (name, score, share)
         worst = max(worst, abs(score))
     told_apart = compare(
-        connection, ("GET", f"/api/{us}/logs?lines=2000", None, key),
-        ("GET", f"/api/{them}/logs?lines=2000", None, key))
+        connection, ("GET", f"/api/{us}/audit?limit=1000", None, key),
+        ("GET", f"/api/{them}/audit?limit=1000", None, key))
     print(f"an answer and a refusal: score {told_apart[0]:+.2f}, {told_apart[1]:.0%}")
     assert abs(told_apart[0]) > SCORE_MAX and told_apart[1] > SHARE_MAX, told_apart[:2]
     server.kill()
