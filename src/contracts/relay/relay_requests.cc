@@ -66,20 +66,20 @@ Result<PrincipalPolicy> decode_principal_policy(const Json& json) {
     WireReader in(json);
     PrincipalPolicy policy{
         .platform = in.text("platform"),
-        .kind = PrincipalKind::owner_only,
+        .audience = PrincipalAudience::owner_only,
         .allow = as_set(read_texts(in, "allow", kAllowedUsersMax)),
     };
     const std::string word = in.required_text("policy");
-    const auto found = std::ranges::find(kPrincipalKindWords, word);
-    if (found == kPrincipalKindWords.end()) {
+    const auto found = std::ranges::find(kAudienceWords, word);
+    if (found == kAudienceWords.end()) {
         in.add_problem("policy", "must be one of owner-only, allow-list, any");
     } else {
-        policy.kind = static_cast<PrincipalKind>(found - kPrincipalKindWords.begin());
+        policy.audience = static_cast<PrincipalAudience>(found - kAudienceWords.begin());
     }
-    if (policy.kind == PrincipalKind::allow_list && policy.allow.empty()) {
+    if (policy.audience == PrincipalAudience::allow_list && policy.allow.empty()) {
         in.add_problem("allow", "is required with allow-list");
     }
-    if (policy.kind != PrincipalKind::allow_list && !policy.allow.empty()) {
+    if (policy.audience != PrincipalAudience::allow_list && !policy.allow.empty()) {
         in.add_problem("allow", "belongs to allow-list only");
     }
     return in.finish(std::move(policy));
@@ -88,8 +88,8 @@ Result<PrincipalPolicy> decode_principal_policy(const Json& json) {
 Json encode(const PrincipalPolicy& policy) {
     Json json = Json::object();
     set_unless_empty(json, "platform", policy.platform);
-    json.set("policy", kPrincipalKindWords[static_cast<std::size_t>(policy.kind)]);
-    if (policy.kind == PrincipalKind::allow_list) {
+    json.set("policy", kAudienceWords[static_cast<std::size_t>(policy.audience)]);
+    if (policy.audience == PrincipalAudience::allow_list) {
         json.set("allow", list_of(policy.allow));
     }
     return json;

@@ -31,14 +31,14 @@ struct RelevancePolicy {
 Result<RelevancePolicy> decode_relevance_policy(const Json& json);
 Json encode(const RelevancePolicy& policy);
 
-enum class PrincipalKind { owner_only, allow_list, any };
-inline constexpr std::array<std::string_view, 3> kPrincipalKindWords = {
+enum class PrincipalAudience { owner_only, allow_list, any };
+inline constexpr std::array<std::string_view, 3> kAudienceWords = {
     "owner-only", "allow-list", "any"};
 
 // POST /manage/principal
 struct PrincipalPolicy {
     std::string platform;  // Empty: every platform.
-    PrincipalKind kind = PrincipalKind::owner_only;
+    PrincipalAudience audience = PrincipalAudience::owner_only;
     std::vector<std::string> allow;  // Sorted, each once; only with allow_list.
 
     friend bool operator==(const PrincipalPolicy&, const PrincipalPolicy&) = default;

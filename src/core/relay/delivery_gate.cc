@@ -37,8 +37,8 @@ bool admits(const PrincipalPolicy& policy, const GateEvent& event) {
     if (!policy.platform.empty() && policy.platform != event.platform) {
         return false;
     }
-    return policy.kind == PrincipalKind::any ||
-           (policy.kind == PrincipalKind::allow_list &&
+    return policy.audience == PrincipalAudience::any ||
+           (policy.audience == PrincipalAudience::allow_list &&
             std::ranges::binary_search(policy.allow, event.author_id));
 }
 

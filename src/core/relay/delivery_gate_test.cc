@@ -42,7 +42,7 @@ GateInstance scoped() {
     instance.instance_id = "theirs";
     instance.tenant = kTenant;
     instance.holds_scope = true;
-    instance.principal.kind = PrincipalKind::any;
+    instance.principal.audience = PrincipalAudience::any;
     instance.owner_can_view = true;
     return instance;
 }
@@ -83,9 +83,10 @@ TEST(DeliveryGate, AsksForAScopeAndThePrincipalPolicy) {
     instance.holds_scope = false;
     EXPECT_EQ(last_code(guild_event(), instance), "no_scope");
     instance = scoped();
-    instance.principal.kind = PrincipalKind::owner_only;
+    instance.principal.audience = PrincipalAudience::owner_only;
     EXPECT_EQ(last_code(guild_event(), instance), "principal_refused");
-    instance.principal = {.platform = {}, .kind = PrincipalKind::allow_list, .allow = {"V"}};
+    instance.principal = {
+        .platform = {}, .audience = PrincipalAudience::allow_list, .allow = {"V"}};
     EXPECT_EQ(last_code(guild_event(), instance), "principal_refused");
     instance.principal.allow = {"U", "V"};
     EXPECT_TRUE(judge_delivery(guild_event(), instance).delivers);
@@ -166,7 +167,8 @@ TEST(DeliveryGate, NeverDeliversWithoutEveryReason) {
         instance.is_author_owner = coin();
         instance.is_dm_choice = coin();
         instance.holds_scope = coin();
-        instance.principal.kind = coin() ? PrincipalKind::any : PrincipalKind::owner_only;
+        instance.principal.audience =
+            coin() ? PrincipalAudience::any : PrincipalAudience::owner_only;
         instance.owner_can_view = coin() ? std::optional(coin()) : std::nullopt;
         instance.relevance.require_address = coin();
         instance.relevance.allow_other_bots = coin();
@@ -177,7 +179,7 @@ TEST(DeliveryGate, NeverDeliversWithoutEveryReason) {
         RC_ASSERT((event.is_author_linked && !event.is_own_bot));
         RC_ASSERT(
             (instance.is_author_owner || (!event.is_dm && instance.holds_scope &&
-                                          instance.principal.kind == PrincipalKind::any)));
+                                          instance.principal.audience == PrincipalAudience::any)));
         RC_ASSERT((!event.is_dm || instance.is_dm_choice));
         RC_ASSERT((event.is_dm || event.platform != "discord" || instance.owner_can_view == true));
         RC_ASSERT(
