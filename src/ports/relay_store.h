@@ -82,17 +82,19 @@ struct DeadLetter {
     Timestamp dead_at;
 };
 
+// What one batch changes, done in the order of the members.
 struct RelayCommit {
-    std::vector<RelayRowWrite> rows;    // In order; a later one of the same key wins.
-    std::vector<RelayEventRow> events;  // `conflict` when one exists.
-    std::vector<BufferEntry> appended;
+    std::vector<RelayRowWrite> rows;      // In order; a later one of the same key wins.
+    std::vector<RelayEventRow> events;    // `conflict` when one exists.
+    std::vector<BufferEntry> appended;    // `conflict` when the number is taken.
     std::vector<BufferKey> acknowledged;  // Removed; absent ones are fine.
-    std::vector<AttemptsWrite> attempts;
-    // An entry of the buffer with the same key goes away; `text` may be left empty then, and is
-    // moved along.
+    std::vector<AttemptsWrite> attempts;  // Absent ones are fine.
+    // An entry of the buffer with the same key goes away. With an empty `text`, text and event_key
+    // are that entry's, and without such an entry there is nothing to keep. `conflict` when the
+    // letter exists.
     std::vector<DeadLetter> dead;
-    std::vector<BufferKey> dead_removed;
-    std::vector<LedgerEntry> audit;  // In chain order; seq continues the stored head.
+    std::vector<BufferKey> dead_removed;  // Absent ones are fine.
+    std::vector<LedgerEntry> audit;       // In chain order; seq continues the stored head.
     std::vector<Checkpoint> checkpoints;
 
     bool empty() const;
@@ -108,7 +110,8 @@ public:
     virtual ~RelayStore() = default;
 
     // All or nothing, durable on return. `conflict` as said above or when an audit entry does not
-    // continue its chain; `io_failed` when the disk failed: only a re-opened store tells then.
+    // continue its chain; `io_failed` when the disk failed: then it is not known whether the batch
+    // is there, no further one is taken, and only a re-opened store tells.
     virtual Result<void> commit(const RelayCommit& batch) = 0;
 
     virtual Result<std::optional<RelayRow>> find_row(
@@ -123,7 +126,7 @@ public:
     virtual Result<std::vector<std::string>> known_events(
         const std::vector<std::string>& event_keys) = 0;
     virtual Result<std::optional<RelayEventRow>> find_event(const std::string& event_key) = 0;
-    // Newest first.
+    // The last committed first.
     virtual Result<std::vector<RelayEventRow>> read_events(std::int64_t count_max) = 0;
 
     // Every entry that waits, by instance and seq; for the start.
@@ -135,13 +138,13 @@ public:
         std::int64_t after,
         std::int64_t count_max,
         std::int64_t bytes_max) = 0;
-    // By instance, "" for all; in (instance, seq) order.
+    // Of an instance, "" for all; those after `after` in (instance, seq) order.
     virtual Result<std::vector<DeadLetter>> read_dead_letters(
         const std::string& instance_id, const BufferKey& after, std::int64_t count_max) = 0;
     virtual Result<std::map<std::string, BufferTotals>> dead_letter_totals() = 0;
 
-    // Removes rows, events and dead letters past their time, at most `count_max` of each; says how
-    // many in all.
+    // Removes rows, events and dead letters whose time ended before `now`, at most `count_max` of
+    // each and the oldest first; says how many in all. Until then they are found like any other.
     virtual Result<std::int64_t> purge(Timestamp now, std::int64_t count_max) = 0;
 
     virtual Result<std::map<TenantId, LedgerHead>> load_heads() = 0;
