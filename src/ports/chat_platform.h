@@ -4,6 +4,7 @@
 // conformance/ports/chat_platform_suite.h holds every implementation to these words.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -125,6 +126,11 @@ public:
     virtual BotIdentity identity() const = 0;  // Any thread.
     virtual CapabilityDescriptor descriptor() const = 0;
     virtual LengthUnit length_unit() const = 0;  // For splitting; may be bytes.
+    // For splitting: what one message may hold, in those units. The descriptor's length is told to
+    // clients, who know no bytes, and may be smaller.
+    virtual std::size_t length_limit() const {
+        return static_cast<std::size_t>(descriptor().max_message_length);
+    }
     virtual PlatformHealth health() const = 0;   // Any thread.
 
     // Begins receiving. `cursor` is the last stored one, empty at first. `inbox` outlives stop().
