@@ -1,0 +1,153 @@
+#include "services/relay/relay_lane.h"
+
+#include "base/errors.h"
+#include "base/log.h"
+
+namespace interlock {
+
+AuditDraft relay_draft(const TenantId& tenant_id, std::string event, std::string principal) {
+    AuditDraft draft;
+    draft.tenant_id = tenant_id;
+    draft.event = std::move(event);
+    draft.decision_id = DecisionId::trusted("relay");
+    draft.tick_id = TickId::trusted("-");
+    draft.principal = std::move(principal);
+    return draft;
+}
+
+void RelayTurn::note_event(const TenantId& tenant_id, const RelayEventRow& event) {
+    noted_[tenant_id].push_back({event.event_key, event.digest});
+}
+
+RelayLane::RelayLane(RelayStore& store, Clock& clock, Bounds bounds)
+    : store_(store),
+      clock_(clock),
+      bounds_(bounds),
+      queue_(bounds.waiting_max, bounds.waiting_internal_max, bounds.waiting_internal_max) {}
+
+RelayLane::~RelayLane() {
+    stop();
+}
+
+Result<void> RelayLane::open() {
+    TRY_ASSIGN(const auto heads, store_.load_heads());
+    for (const auto& [tenant_id, head] : heads) {
+        heads_[tenant_id] = ChainHead{head.seq, head.hash};
+    }
+    return {};
+}
+
+void RelayLane::start() {
+    thread_ = std::thread([this] {
+        while (run_round(std::chrono::milliseconds(20))) {
+        }
+    });
+}
+
+void RelayLane::stop() {
+    queue_.close();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+bool RelayLane::submit(RelayWork work) {
+    return !is_lost_.load() && queue_.push(std::move(work));
+}
+
+bool RelayLane::submit_internal(RelayWork work) {
+    return !is_lost_.load() && queue_.push_middle_lane(std::move(work));
+}
+
+void RelayLane::run_duties(RelayTurn& turn) {
+    const Duration now = clock_.monotonic();
+    if (now < next_duty_) {
+        return;
+    }
+    next_duty_ = Duration{now.microseconds + bounds_.duty_period.microseconds};
+    for (const RelayWork& duty : duties_) {
+        duty(turn);
+    }
+}
+
+bool RelayLane::run_round(std::chrono::microseconds wait) {
+    const std::size_t room =
+        bounds_.batch_work_max - std::min(bounds_.batch_work_max, held_.size());
+    auto taken = queue_.pop(room, held_.empty() ? wait : std::chrono::microseconds(0));
+    const bool is_over = taken.empty() && held_.empty() && queue_.is_closed();
+    for (RelayWork& work : taken) {
+        held_.push_back(std::move(work));
+    }
+    if (is_lost_.load()) {
+        held_.clear();
+        return !is_over;
+    }
+    RelayTurn turn(clock_.now());
+    run_duties(turn);
+    const Duration begin = clock_.monotonic();
+    while (!held_.empty()) {
+        const RelayWork work = std::move(held_.front());
+        held_.pop_front();
+        work(turn);
+        works_.fetch_add(1, std::memory_order_relaxed);
+        if (clock_.monotonic().microseconds - begin.microseconds >
+            bounds_.batch_time_max.microseconds) {
+            break;
+        }
+    }
+    finish(turn);
+    return !is_over;
+}
+
+// One record per tenant for all its events of the batch.
+Result<void> RelayLane::seal(RelayTurn& turn) {
+    for (auto& [tenant_id, events] : turn.noted_) {
+        AuditDraft draft = relay_draft(tenant_id, "RELAY_EVENTS_STORED", "internal:relay");
+        Json list = Json::array();
+        for (auto& event : events) {
+            list.push(Json::array({std::move(event.event_key), std::move(event.digest)}));
+        }
+        draft.detail = Json::object({{"events", std::move(list)}});
+        turn.drafts_.push_back(std::move(draft));
+    }
+    for (AuditDraft& draft : turn.drafts_) {
+        draft.timestamp = turn.now_;
+        const TenantId tenant_id = draft.tenant_id;
+        TRY_ASSIGN(SealedRecord sealed, interlock::seal(heads_[tenant_id], std::move(draft)));
+        turn.commit_.audit.push_back(
+            {tenant_id,
+             sealed.record.seq,
+             std::move(sealed.canonical),
+             std::move(sealed.record.hash)});
+    }
+    return {};
+}
+
+void RelayLane::finish(RelayTurn& turn) {
+    Result<void> done = seal(turn);
+    if (done && !turn.commit_.empty()) {
+        done = store_.commit(turn.commit_);
+        commits_.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (!done) {
+        lose(done.error());
+    }
+    // Whatever these ask for in turn goes through the queue.
+    for (const auto& call : turn.after_) {
+        call(done.has_value());
+    }
+}
+
+void RelayLane::lose(const Error& error) {
+    is_lost_.store(true);
+    log_error(
+        "relay_lane_lost",
+        {{"code", error.code()},
+         {"message", error.message},
+         {"next", "Check the disk of the data folder, then restart the server."}});
+    for (const auto& call : on_lost_) {
+        call(error);
+    }
+}
+
+}  // namespace interlock

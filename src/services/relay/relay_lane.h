@@ -1,0 +1,124 @@
+// The relay's own lane (ADR 0012): takes whatever work is waiting, runs it on top of the state in
+// memory, commits what it changed with one sync, and only then lets anything be seen outside.
+//
+// Work runs on the lane's thread, so the relay's services have no locks. When a commit fails the
+// lane is lost: memory is ahead of the disk, and only a restart brings them together again.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/bounded_queue.h"
+#include "base/result.h"
+#include "contracts/audit/audit_record.h"
+#include "core/ledger/hash_chain.h"
+#include "ports/clock.h"
+#include "ports/relay_store.h"
+
+namespace interlock {
+
+// What one piece of work changes. It is added to the batch at once: check first, then change.
+class RelayTurn {
+public:
+    explicit RelayTurn(Timestamp now) : now_(now) {}
+
+    Timestamp now() const { return now_; }
+    RelayCommit& rows() { return commit_; }
+
+    // A record of its own in the tenant's chain.
+    void audit(AuditDraft draft) { drafts_.push_back(std::move(draft)); }
+    // An inbound event; all of a batch and tenant become one record of ids and digests.
+    void note_event(const TenantId& tenant_id, const RelayEventRow& event);
+
+    // On the lane, after the batch: true when it is durable. In the order they were asked for.
+    void after(std::function<void(bool is_committed)> call) { after_.push_back(std::move(call)); }
+
+private:
+    friend class RelayLane;
+    struct NotedEvent {
+        std::string event_key;
+        std::string digest;
+    };
+
+    Timestamp now_;
+    RelayCommit commit_;
+    std::vector<AuditDraft> drafts_;
+    std::map<TenantId, std::vector<NotedEvent>> noted_;
+    std::vector<std::function<void(bool)>> after_;
+};
+
+using RelayWork = std::function<void(RelayTurn&)>;
+
+class RelayLane {
+public:
+    struct Bounds {
+        std::size_t waiting_max = 8192;  // New messages and calls.
+        std::size_t waiting_internal_max =
+            65'536;  // What finishes something begun: acks, outcomes.
+        std::size_t batch_work_max = 256;
+        Duration batch_time_max = Duration::of_milliseconds(5);
+        Duration duty_period = Duration::of_seconds(1);
+    };
+
+    RelayLane(RelayStore& store, Clock& clock) : RelayLane(store, clock, Bounds{}) {}
+    RelayLane(RelayStore& store, Clock& clock, Bounds bounds);
+    ~RelayLane();
+
+    // Reads the heads of the chains.
+    Result<void> open();
+    void start();
+    void stop();  // Takes no new work, does what was accepted, then ends the thread.
+
+    // Any thread. False: full, stopping or lost; `work` will not run.
+    bool submit(RelayWork work);
+    bool submit_internal(RelayWork work);
+
+    // Runs once in each duty_period on the lane. Before start().
+    void add_duty(RelayWork duty) { duties_.push_back(std::move(duty)); }
+    // Called on the lane when a commit failed, before anybody is told.
+    void on_lost(std::function<void(const Error&)> call) { on_lost_.push_back(std::move(call)); }
+
+    // One round on the caller's thread; the lane's thread does nothing else, and the simulator
+    // calls it instead of start(). False once the queue is closed and empty.
+    bool run_round(std::chrono::microseconds wait);
+
+    bool is_lost() const { return is_lost_.load(); }
+    std::size_t waiting() const { return queue_.size(); }
+
+    struct Counters {
+        std::uint64_t commits = 0;
+        std::uint64_t works = 0;
+    };
+    Counters counters() const { return {commits_.load(), works_.load()}; }
+
+private:
+    void run_duties(RelayTurn& turn);
+    Result<void> seal(RelayTurn& turn);
+    void finish(RelayTurn& turn);
+    void lose(const Error& error);
+
+    RelayStore& store_;
+    Clock& clock_;
+    const Bounds bounds_;
+    BoundedQueue<RelayWork> queue_;
+    std::deque<RelayWork> held_;  // Taken from the queue and not begun: the batch's time was up.
+    std::map<TenantId, ChainHead> heads_;
+    std::vector<RelayWork> duties_;
+    std::vector<std::function<void(const Error&)>> on_lost_;
+    Duration next_duty_{};
+    std::atomic<bool> is_lost_{false};
+    std::atomic<std::uint64_t> commits_{0};
+    std::atomic<std::uint64_t> works_{0};
+    std::thread thread_;
+};
+
+// What every record of the relay has in common.
+AuditDraft relay_draft(const TenantId& tenant_id, std::string event, std::string principal);
+
+}  // namespace interlock

@@ -1,0 +1,72 @@
+// Everything the relay's lane knows: its tables, and the indexes that routing and the gate ask.
+// Lane only. Bounds are per tenant or user and named in contracts/relay/relay_rows.h.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ports/chat_platform.h"
+#include "services/relay/relay_table.h"
+
+namespace interlock {
+
+class RelayState {
+public:
+    explicit RelayState(RelayStore& store);
+    Result<void> load();
+
+    RelayStore& store() { return store_; }
+
+    // Held whole.
+    RelayTable<GatewayRow> gateways;
+    RelayTable<InstanceRow> instances;
+    RelayTable<RouteRow> routes;
+    RelayTable<ScopeRow> scopes;
+    RelayTable<DmDefaultRow> dm_defaults;
+    RelayTable<CursorRow> cursors;
+    // Read when asked.
+    RelayTable<ChatRow> chats;
+    RelayTable<SentRow> sent;
+    RelayTable<EnrollmentRow> enrollments;
+    RelayTable<TenantTokenRow> tenant_tokens;
+    RelayTable<LinkCodeRow> link_codes;
+    RelayTable<CapabilityRow> capabilities;
+    RelayTable<OutboundRow> outbounds;
+    RelayTable<OutboundKeyRow> outbound_keys;
+    RelayTable<PromptRow> prompts;
+    RelayTable<MediaRow> media;
+
+    // Bindings go through these, which keep both directions.
+    void bind(RelayTurn& turn, BindingRow row);
+    void unbind(RelayTurn& turn, const BindingRow& row);
+    // Of one user, in the order of binding.
+    const std::vector<BindingRow>& bindings_of(
+        const std::string& platform, const std::string& user) const;
+    // Users of a platform bound to an instance, in the order of binding.
+    std::vector<BindingRow> owners_of(
+        const std::string& instance_id, const std::string& platform) const;
+    std::vector<BindingRow> bindings_of_instance(const std::string& instance_id) const;
+
+    // The tenant that a discriminator is routed to; empty: none.
+    TenantId route_of(const BotKey& bot, const std::string& discriminator) const;
+    // Who claimed the channel; null: nobody.
+    const ScopeRow* scope_of(
+        const std::string& platform, const std::string& guild, const std::string& channel) const;
+
+    // The policies that count on a platform; defaults when none was set.
+    static PrincipalPolicy principal_of(const InstanceRow& row, const std::string& platform);
+    static RelevancePolicy relevance_of(const InstanceRow& row, const std::string& platform);
+
+private:
+    RelayStore& store_;
+    RelayTable<BindingRow> bindings_;
+    std::map<std::pair<std::string, std::string>, std::vector<BindingRow>> by_user_;
+    std::map<std::string, std::vector<BindingRow>> by_instance_;
+
+    void index(const BindingRow& row);
+    void unindex(const BindingRow& row);
+};
+
+}  // namespace interlock
