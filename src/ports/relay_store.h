@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "contracts/ids.h"
+#include "core/relay/delivery_queue.h"
 #include "ports/ledger_store.h"
 
 namespace interlock {
@@ -42,8 +43,6 @@ struct RelayEventRow {
     std::string why;     // JSON: the gate's steps for every instance that was asked about.
     Timestamp expires_at;
 };
-
-enum class EntryKind { inbound, passthrough };
 
 // A message that waits for its instance's acknowledgement.
 struct BufferEntry {

@@ -1,0 +1,115 @@
+// What waits for one instance and in which order it goes out: the delivery leg of seed 003 §3.2, as
+// rulings R1 to R3, R10 and R16 settle it. A pure machine; texts, sockets and the store are the
+// service's.
+//
+//     append ──► waits ──► take_due ──► written ──► acknowledge ──► gone
+//                  ▲                       │
+//                  └──── disconnect ───────┘── the third time ──► dead letter
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+
+namespace interlock {
+
+enum class EntryKind { inbound, passthrough };
+
+struct DeliveryBounds {
+    std::size_t entries_max = 10'000;
+    std::int64_t bytes_max = std::int64_t{64} * 1024 * 1024;
+    std::size_t drain_window = 1;  // Written and not acknowledged, while the backlog drains …
+    std::size_t live_window = 8;   // … and afterwards.
+    // Forwards that nobody acknowledges do not hold up what is behind them, but not without end.
+    std::size_t passthrough_window = 64;
+    int attempts_max = 3;
+    Duration ack_deadline = Duration::of_minutes(5);
+    Duration passthrough_settles = Duration::of_seconds(60);
+    Duration idle_wait = Duration::of_seconds(1);
+    Duration entry_life = Duration::of_days(7);
+};
+
+struct QueuedEntry {
+    std::int64_t seq = 0;
+    EntryKind kind = EntryKind::inbound;
+    Timestamp at;
+    int attempts = 0;  // Sockets it was written to that ended without its acknowledgement.
+    std::int64_t bytes = 0;
+    std::optional<Timestamp> written_at = std::nullopt;  // On the socket there is now.
+};
+
+class DeliveryQueue {
+public:
+    explicit DeliveryQueue(DeliveryBounds bounds = {}) : bounds_(bounds) {}
+
+    // Whether another entry of that size stays within the bounds.
+    bool fits(std::int64_t bytes) const;
+    // The number for the next entry: grows across restarts, and past a clock that steps back.
+    std::int64_t next_seq(Timestamp now) const;
+    // CHECKs that `seq` is beyond every entry.
+    void append(QueuedEntry entry);
+
+    // A socket said hello: the backlog begins to drain. CHECKs that there is none yet.
+    void connect();
+    struct SocketEnd {
+        std::vector<QueuedEntry> tried;  // Still waiting, with their new count.
+        std::vector<std::int64_t> dead;  // Tried too often; no longer in the queue.
+    };
+    SocketEnd disconnect();
+    bool is_connected() const { return is_connected_; }
+    bool is_draining() const;
+
+    // The entries to write now, in order. Each is given once per socket (R2).
+    std::vector<std::int64_t> take_due(Timestamp now);
+
+    // What an acknowledgement finishes: the entry, and forwards written before it (R10). Empty when
+    // it is not known, or was never written to any socket.
+    std::vector<std::int64_t> acknowledge(std::int64_t seq);
+    // True once per socket, when the backlog that it found is done: the flip clears.
+    bool take_drained();
+
+    // going_idle: nothing more is written on this socket.
+    void go_idle(Timestamp now);
+    // True once, when what is out was acknowledged or the wait is over (R3).
+    bool take_idle_answer(Timestamp now);
+
+    // Forwards that count as delivered because nobody ever acknowledges them.
+    std::vector<std::int64_t> settle(Timestamp now);
+    bool is_ack_overdue(Timestamp now) const;
+    // Entries past their life; no longer in the queue.
+    std::vector<std::int64_t> expire(Timestamp now);
+
+    std::size_t size() const { return entries_.size(); }
+    std::int64_t bytes() const { return bytes_; }
+    std::size_t outstanding() const;  // Written to this socket and not acknowledged.
+    const QueuedEntry* find(std::int64_t seq) const;
+    const QueuedEntry* front() const { return entries_.empty() ? nullptr : &entries_.front(); }
+    std::vector<std::int64_t> clear();  // All that waited.
+
+private:
+    using Entries = std::deque<QueuedEntry>;
+    Entries::iterator locate(std::int64_t seq);
+    Entries::iterator first_unwritten();
+    void remove(Entries::iterator at);
+    struct Out {
+        std::size_t inbound = 0;
+        std::size_t passthrough = 0;
+    };
+    Out count_out() const;
+
+    DeliveryBounds bounds_;
+    Entries entries_;  // By seq. Those up to last_written_ are on the socket.
+    std::int64_t bytes_ = 0;
+    std::int64_t last_seq_ = 0;
+    bool is_connected_ = false;
+    std::int64_t last_written_ = 0;
+    std::int64_t drain_until_ = 0;
+    bool has_told_drained_ = false;
+    std::optional<Timestamp> idle_since_;
+    bool has_told_idle_ = false;
+};
+
+}  // namespace interlock
