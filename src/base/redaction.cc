@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kMask = "***";
 constexpr std::string_view kRedacted = "[redacted]";
-// Kinds of our credentials: access key, operator, session, one-time code or login.
-constexpr std::string_view kPrefixLetters = "kosc";
+// Kinds of our credentials: access key, operator, session, one-time code or login, relay.
+constexpr std::string_view kPrefixLetters = "koscr";
 constexpr std::size_t kPrefixLength = 4;
 // Right after a letter or digit, a prefix may be part of a word ("details_"), unless so many
 // characters follow as only a credential has.
