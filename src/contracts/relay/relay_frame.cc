@@ -112,7 +112,7 @@ GatewayFrame read_gateway_frame(const std::string& type, WireReader& in) {
     return IgnoredFrame{.type = type};
 }
 
-Json json_of(const PassthroughForward& forward) {
+Json forward_json(const PassthroughForward& forward) {
     Json headers = Json::array();
     for (const auto& [name, value] : forward.headers) {
         headers.push(Json::array({name, value}));
@@ -349,7 +349,7 @@ std::string encode_line(const ConnectorFrame& frame) {
         [](const GoingIdleAckFrame&) { return Json::object({{"type", "going_idle_ack"}}); },
         [](const PassthroughForwardFrame& passthrough) {
             Json made = Json::object(
-                {{"type", "passthrough_forward"}, {"forward", json_of(passthrough.forward)}});
+                {{"type", "passthrough_forward"}, {"forward", forward_json(passthrough.forward)}});
             set_unless_empty(made, "bufferId", passthrough.buffer_id);
             return made;
         },
@@ -358,15 +358,32 @@ std::string encode_line(const ConnectorFrame& frame) {
     return line_of(std::visit(json, frame));
 }
 
-std::string inbound_line(std::string_view event_text, std::string_view buffer_id) {
-    std::string line = R"({"type":"inbound","event":)";
-    line += event_text;
+namespace {
+
+std::string line_around(
+    std::string_view opening, std::string_view json_text, std::string_view buffer_id) {
+    std::string line(opening);
+    line += json_text;
     if (!buffer_id.empty()) {
         line += R"(,"bufferId":)";
         append_json_string(line, buffer_id);
     }
     line += "}\n";
     return line;
+}
+
+}  // namespace
+
+std::string inbound_line(std::string_view event_text, std::string_view buffer_id) {
+    return line_around(R"({"type":"inbound","event":)", event_text, buffer_id);
+}
+
+std::string passthrough_line(std::string_view forward_text, std::string_view buffer_id) {
+    return line_around(R"({"type":"passthrough_forward","forward":)", forward_text, buffer_id);
+}
+
+Json encode(const PassthroughForward& forward) {
+    return forward_json(forward);
 }
 
 }  // namespace interlock

@@ -108,6 +108,9 @@ std::expected<ConnectorFrame, FrameProblem> decode_connector_frame(std::string_v
 
 // An `inbound` line around an event that is stored as its JSON text.
 std::string inbound_line(std::string_view event_text, std::string_view buffer_id);
+// Likewise a `passthrough_forward` line around a forward's text.
+Json encode(const PassthroughForward& forward);
+std::string passthrough_line(std::string_view forward_text, std::string_view buffer_id);
 
 // The text with every \uXXXX escape of half a surrogate pair replaced by \ufffd.
 std::string without_lone_surrogates(std::string_view json_text);

@@ -342,6 +342,12 @@ void fields(MediaRow& row, F&& f) {
 }
 
 template <class F>
+void fields(SessionRow& row, F&& f) {
+    f("instance_id", row.instance_id);
+    f("chat_id", row.chat_id);
+}
+
+template <class F>
 void fields(CursorRow& row, F&& f) {
     f("cursor", row.cursor);
 }
@@ -401,6 +407,7 @@ INTERLOCK_RELAY_ROW(OutboundRow);
 INTERLOCK_RELAY_ROW(OutboundKeyRow);
 INTERLOCK_RELAY_ROW(PromptRow);
 INTERLOCK_RELAY_ROW(MediaRow);
+INTERLOCK_RELAY_ROW(SessionRow);
 INTERLOCK_RELAY_ROW(CursorRow);
 
 }  // namespace interlock

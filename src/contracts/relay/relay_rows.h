@@ -227,6 +227,13 @@ struct MediaRow {
     std::int64_t bytes = 0;
 };
 
+// Which instance runs a session. Key: tenant_id/session_key. Expires.
+struct SessionRow {
+    static constexpr std::string_view kKind = "session";
+    std::string instance_id;
+    std::string chat_id;
+};
+
 // How far a bot's stream was stored. Key: platform/bot_id.
 struct CursorRow {
     static constexpr std::string_view kKind = "cursor";

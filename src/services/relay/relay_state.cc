@@ -48,6 +48,7 @@ RelayState::RelayState(RelayStore& store)
       outbound_keys(store, kRecent<OutboundKeyRow>),
       prompts(store, kRecent<PromptRow>),
       media(store, kRecent<MediaRow>),
+      sessions(store, kRecent<SessionRow>, 65'536),
       store_(store),
       bindings_(store, kAll<BindingRow>) {}
 

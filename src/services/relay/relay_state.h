@@ -37,6 +37,7 @@ public:
     RelayTable<OutboundKeyRow> outbound_keys;
     RelayTable<PromptRow> prompts;
     RelayTable<MediaRow> media;
+    RelayTable<SessionRow> sessions;
 
     // Bindings go through these, which keep both directions.
     void bind(RelayTurn& turn, BindingRow row);

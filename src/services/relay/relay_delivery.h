@@ -1,0 +1,155 @@
+// The delivery leg: sockets of gateways, what waits for each instance, and when it counts as had
+// (seed 003 §3.2 and §5; R1 to R3). core/relay/delivery_queue decides; this keeps its queues in
+// step with the store and the sockets. Lane only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "core/relay/delivery_queue.h"
+#include "ports/chat_platform.h"
+#include "ports/relay_bus.h"
+#include "services/relay/relay_lane.h"
+#include "services/relay/relay_socket.h"
+#include "services/relay/relay_state.h"
+
+namespace interlock {
+
+// One gateway socket. The face makes it after the upgrade was let through.
+struct RelaySession {
+    RelayCaller caller;
+    std::shared_ptr<RelaySocket> socket;
+    // Below: lane only.
+    Timestamp opened_at{};
+    std::vector<BotKey> identities{};  // Those it said hello as, first one first.
+    std::int64_t epoch = 0;            // 0: no hello yet.
+    bool is_over = false;
+};
+using RelaySessionPtr = std::shared_ptr<RelaySession>;
+
+inline constexpr std::size_t kSessionIdentitiesMax = 16;
+// A socket that has said no hello by then is closed.
+inline constexpr Duration kHelloDeadline = Duration::of_seconds(30);
+// Dead letters of one instance. Beyond them nothing more is taken for it: the platform is told to
+// send again where that is possible.
+inline constexpr std::int64_t kDeadLettersMax = 10'000;
+// Texts kept in memory between their commit and their write; others are read from the store.
+inline constexpr std::size_t kHotTextsMax = 32;
+inline constexpr Duration kSessionRowLife = Duration::of_days(30);
+
+struct DeliveryCounters {
+    std::int64_t written = 0;
+    std::int64_t written_again = 0;  // To another socket than the first.
+    std::int64_t acknowledged = 0;
+    std::int64_t settled = 0;  // Forwards that nobody acknowledged.
+    std::int64_t dead = 0;
+    std::int64_t refused = 0;  // Not taken at all: dead letters full.
+    std::int64_t fenced = 0;
+    std::int64_t overdue = 0;  // Sockets closed for want of an ack.
+    std::int64_t interrupts = 0;
+};
+
+class RelayDelivery {
+public:
+    struct Parts {
+        RelayState& state;
+        Clock& clock;
+        RelayBus& bus;
+        // What a hello is answered with; a generic one for an identity nobody configured (R14).
+        std::function<CapabilityDescriptor(const BotKey&)> descriptor;
+        DeliveryBounds bounds = {};
+    };
+    explicit RelayDelivery(Parts parts);
+
+    // The buffers as they were left.
+    Result<void> load();
+
+    void open(RelayTurn& turn, const RelaySessionPtr& session);
+    void hello(RelayTurn& turn, const RelaySessionPtr& session, const HelloFrame& frame);
+    void acknowledge(RelayTurn& turn, const RelaySessionPtr& session, const InboundAckFrame& frame);
+    void going_idle(RelayTurn& turn, const RelaySessionPtr& session);
+    // A gateway stops a session's turn; it may be another instance of its tenant that runs it.
+    void interrupt(RelayTurn& turn, const RelaySessionPtr& session, const InterruptFrame& frame);
+    Result<void> interrupt_session(
+        RelayTurn& turn, const TenantId& tenant_id, const std::string& session_key);
+    void closed(RelayTurn& turn, const RelaySessionPtr& session);
+
+    enum class Appended { buffered, dead_letter, refused };
+    struct NewEntry {
+        std::string instance_id;
+        EntryKind kind = EntryKind::inbound;
+        std::string event_key;
+        std::string text;
+    };
+    Appended append(RelayTurn& turn, NewEntry entry);
+    // Whether append() would take another entry for it; asked before an event is accepted.
+    bool has_room(const std::string& instance_id) const;
+
+    // Deprovisioned: its buffer goes, its sockets close.
+    void drop_instance(RelayTurn& turn, const std::string& instance_id);
+    // Its credential is gone.
+    void close_sockets(const std::string& instance_id, std::uint16_t code, std::string_view reason);
+    // A person has a dead letter delivered after all.
+    Result<void> requeue_dead(RelayTurn& turn, const BufferKey& key);
+    Result<void> remove_dead(RelayTurn& turn, const BufferKey& key);
+
+    void sweep(RelayTurn& turn);  // Once a second.
+    void take_hint(const RelayHint& hint);
+    void close_all(std::uint16_t code, std::string_view reason);
+
+    struct InstanceView {
+        std::string instance_id;
+        TenantId tenant_id;
+        // "live", "draining", "idle" (flipped, socket still there), "asleep" (flipped, gone),
+        // "dead" (gone without going idle), "new" (never seen).
+        std::string_view health;
+        std::size_t waiting = 0;
+        std::int64_t bytes = 0;
+        std::size_t outstanding = 0;
+        std::int64_t dead_letters = 0;
+        std::int64_t epoch = 0;
+        std::optional<Timestamp> oldest;
+        std::optional<Timestamp> seen_at;
+        std::vector<BotKey> identities;
+    };
+    InstanceView view(const InstanceRow& row) const;
+    std::vector<InstanceView> views() const;
+    const DeliveryCounters& counters() const { return counters_; }
+    std::size_t sockets() const { return sockets_; }
+    // Instances that are flipped, have no socket and have mail.
+    std::vector<std::string> sleepers_with_mail() const;
+
+private:
+    struct Box {
+        explicit Box(const DeliveryBounds& bounds) : queue(bounds) {}
+        DeliveryQueue queue;
+        RelaySessionPtr session;               // The newest that said hello; null: none.
+        std::vector<RelaySessionPtr> sockets;  // All, the newest last.
+        std::map<std::int64_t, std::string> hot;
+        std::int64_t dead_letters = 0;
+        std::int64_t dead_seq = 0;  // The largest number a dead letter of it has.
+    };
+
+    Box& box_of(const std::string& instance_id);
+    void end_session(RelayTurn& turn, const std::string& instance_id, Box& box);
+    void lay_aside(
+        RelayTurn& turn, const std::string& instance_id, std::int64_t seq, std::string_view reason);
+    void settle_rows(RelayTurn& turn, const std::string& instance_id, Box& box);
+    void mark(RelayTurn& turn, const std::string& instance_id);
+    void pump(const std::string& instance_id);
+    void write(const std::string& instance_id, Box& box, const std::vector<std::int64_t>& due);
+    InstanceRow row_of(const std::string& instance_id) const;
+
+    Parts parts_;
+    std::unordered_map<std::string, Box> boxes_;
+    std::unordered_set<std::string> marked_;  // To be pumped after the batch.
+    DeliveryCounters counters_;
+    std::size_t sockets_ = 0;
+};
+
+}  // namespace interlock
