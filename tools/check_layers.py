@@ -31,6 +31,7 @@ MAY_USE = {
     "adapters/sink": ["ports", "net"],
     "adapters/paper": ["ports"],
     "adapters/mail": ["ports"],
+    "adapters/discord": ["ports", "net"],
 }
 MUST_EXIST = ("base", "contracts", "core", "net", "services", "api")
 
