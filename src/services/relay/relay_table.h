@@ -69,6 +69,12 @@ public:
         return found == held_.end() || !found->second.row ? nullptr : &*found->second.row;
     }
 
+    // When a row that find() has just given ends; nothing: never.
+    std::optional<Timestamp> expiry_of(const std::string& key) const {
+        const auto found = held_.find(key);
+        return found == held_.end() ? std::nullopt : found->second.expires_at;
+    }
+
     void put(
         RelayTurn& turn,
         const std::string& key,
