@@ -65,11 +65,11 @@ Result<void> hand_over(Turn& turn, const ConcernId& id) {
 
 // The plant apply_again: what is remembered of an applied decision is taken for a refusal.
 Result<void> forget_applied(Turn& turn, const DecisionId& id) {
-    TRY_ASSIGN(const auto row, load_control_row(turn, id));
+    TRY_ASSIGN(const auto row, load_control_row(turn, turn.tenant_id(), id));
     if (row && row->history.status == ControlStatus::applied) {
         ControlRow forgotten = *row;
         forgotten.history.status = ControlStatus::rejected;
-        save_control_row(turn, id, std::move(forgotten));
+        save_control_row(turn, turn.tenant_id(), id, std::move(forgotten));
     }
     return {};
 }

@@ -174,7 +174,7 @@ Result<ControlFacts> ControlService::gather_facts(Turn& turn, Attempt& attempt) 
         TRY_ASSIGN(
             attempt.target, load_instance(turn, attempt.scope, *decision.target_strategy_id));
     }
-    TRY_ASSIGN(attempt.row, load_control_row(turn, decision.decision_id));
+    TRY_ASSIGN(attempt.row, load_control_row(turn, turn.tenant_id(), decision.decision_id));
     ControlFacts facts;
     if (attempt.target && decision.action == ControlAction::switch_strategy) {
         TRY_ASSIGN(facts.target_problem, problem_of(turn, *attempt.target));
@@ -372,7 +372,8 @@ Result<Answer> ControlService::settle(
     std::string answer = answer_text(result);
     TRY(record(
         turn,
-        {.decision = attempt.decision,
+        {.tenant_id = attempt.scope.tenant_id,
+         .decision = attempt.decision,
          .fingerprint = attempt.request.fingerprint,
          .detail = std::move(detail),
          .answer = answer,
@@ -387,6 +388,7 @@ Result<Answer> ControlService::settle(
 
 Result<void> ControlService::record(Turn& turn, Record record) {
     AuditDraft draft = turn.draft("CONTROL_DECISION");
+    draft.tenant_id = record.tenant_id;
     draft.decision_id = record.decision.decision_id;
     draft.status = audit_status_of(record.status);
     draft.reason = record.decision.reason;
@@ -397,10 +399,11 @@ Result<void> ControlService::record(Turn& turn, Record record) {
     }
     std::shared_ptr<const ControlRow> before;
     if (record.attempt > 1) {
-        TRY_ASSIGN(before, load_control_row(turn, record.decision.decision_id));
+        TRY_ASSIGN(before, load_control_row(turn, record.tenant_id, record.decision.decision_id));
     }
     save_control_row(
         turn,
+        record.tenant_id,
         record.decision.decision_id,
         {.history =
              {.fingerprint = record.fingerprint,

@@ -117,6 +117,7 @@ private:
     // Puts the attempt on the record, remembers it under its id and gives the answer.
     Result<Answer> settle(Turn& turn, const Attempt& attempt, const ControlResult& result);
     struct Record {
+        const TenantId& tenant_id;  // Whose it is; the turn may be the system's.
         const ControlDecision& decision;
         const std::string& fingerprint;
         std::string detail;  // Canonical text.
@@ -142,7 +143,8 @@ private:
     void end_journal(Turn& turn, const Concern& concern);
     Result<void> finish_switch(Turn& turn, Concern concern);
     Result<void> roll_back(Turn& turn, Concern concern, const Error& why);
-    Result<void> close_switch(Turn& turn, const SwitchUnderWay& under_way, Json answer);
+    Result<void> close_switch(
+        Turn& turn, const TenantId& tenant_id, const SwitchUnderWay& under_way, Json answer);
     Result<void> on_orders(Turn& turn, const VenueAccount& account);
     Result<void> on_deadline(Turn& turn, const TimerItem& timer);
 

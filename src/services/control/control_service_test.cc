@@ -244,6 +244,26 @@ TEST_F(ControlServiceTest, AKillSwitchRefusesASwitchEvenWithOverride) {
     EXPECT_EQ(word(world.decide(StrategyWorld::payload("d2", "pause")), "status"), "applied");
 }
 
+// The venue's word on the orders then comes in a turn of the system's, not of the tenant's.
+TEST_F(ControlServiceTest, ASwitchThatTheGlobalKillSwitchEndsIsOnItsTenantsRecord) {
+    world.holds_effects = true;
+    world.decide(StrategyWorld::switch_to("d1", idle));
+    const auto pending = world.last_answer;
+    const auto before = world.count("CONTROL_DECISION");
+    world.waiting.clear();  // Its own cancels are slower than those of the kill switch.
+    world.plane->kill.activate_by_rule(system_tenant(), "test", "the test wants it");
+    world.run_effects();
+    EXPECT_EQ(code(StrategyWorld::read(*pending)), "kill_switch_active");
+    EXPECT_EQ(world.count("CONTROL_DECISION"), before + 1);
+    const auto rows = world.memory.load_states("control/").value();
+    EXPECT_TRUE(std::any_of(
+        rows.begin(), rows.end(), [](const auto& row) { return row.first == "control/demo/d1"; }));
+    const auto system = world.plane->ledger.read(system_tenant(), 0, 100).value();
+    for (const AuditRecord& record : system) {
+        EXPECT_NE(record.draft.event, "CONTROL_DECISION");
+    }
+}
+
 TEST_F(ControlServiceTest, EveryAttemptIsOnTheRecord) {
     const auto before = world.count("CONTROL_DECISION");
     world.decide(Json::object({{"action", "keep"}}));

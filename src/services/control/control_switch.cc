@@ -204,6 +204,7 @@ Result<void> ControlService::hand_over(Turn& turn, Concern concern, const HandOv
 }
 
 Result<void> ControlService::finish_switch(Turn& turn, Concern concern) {
+    const TenantId tenant_id = concern.account.tenant_id;
     const SwitchUnderWay under_way = *concern.switching;
     if (parts_.latch.is_raised(concern.account.tenant_id)) {
         return roll_back(
@@ -236,10 +237,11 @@ Result<void> ControlService::finish_switch(Turn& turn, Concern concern) {
     answer.set("risk_mode", to_word(under_way.risk_mode));
     answer.set("result", Json::object({{"mode_change", "applied"}, {"reconciled", true}}));
     answer.set("applied_at", to_text(turn.now()));
-    return close_switch(turn, under_way, std::move(answer));
+    return close_switch(turn, tenant_id, under_way, std::move(answer));
 }
 
 Result<void> ControlService::roll_back(Turn& turn, Concern concern, const Error& why) {
+    const TenantId tenant_id = concern.account.tenant_id;
     const SwitchUnderWay under_way = *concern.switching;
     concern.switching.reset();
     if (why == errors::cancel_unconfirmed) {
@@ -254,7 +256,7 @@ Result<void> ControlService::roll_back(Turn& turn, Concern concern, const Error&
     answer.set("result", Json::object({{"mode_change", "rolled_back"}, {"reconciled", true}}));
     end_journal(turn, concern);
     save_concern(turn, std::move(concern));
-    return close_switch(turn, under_way, std::move(answer));
+    return close_switch(turn, tenant_id, under_way, std::move(answer));
 }
 
 void ControlService::end_journal(Turn& turn, const Concern& concern) {
@@ -267,8 +269,10 @@ void ControlService::end_journal(Turn& turn, const Concern& concern) {
     });
 }
 
+// The outcome belongs to the tenant of the concern, in whosever turn it came: the venue's word
+// after a global kill switch comes in one of the system's.
 Result<void> ControlService::close_switch(
-    Turn& turn, const SwitchUnderWay& under_way, Json answer) {
+    Turn& turn, const TenantId& tenant_id, const SwitchUnderWay& under_way, Json answer) {
     TRY_ASSIGN(const ControlDecision decision, decode_control_decision(under_way.request));
     const bool applied = answer.find("ok")->as_bool();
     const ControlStatus status = applied ? ControlStatus::applied : ControlStatus::failed;
@@ -292,7 +296,8 @@ Result<void> ControlService::close_switch(
     std::string text = to_text(answer);
     TRY(record(
         turn,
-        {.decision = decision,
+        {.tenant_id = tenant_id,
+         .decision = decision,
          .fingerprint = fingerprint(decision),
          .detail = std::move(detail),
          .answer = text,

@@ -218,13 +218,14 @@ Result<ControlRow> decode_control_row(const Json& json) {
     return in.finish(std::move(row));
 }
 
-Result<std::shared_ptr<const ControlRow>> load_control_row(Turn& turn, const DecisionId& id) {
-    return turn.load_as<ControlRow>(control_key(turn.tenant_id(), id), decode_control_row);
+Result<std::shared_ptr<const ControlRow>> load_control_row(
+    Turn& turn, const TenantId& tenant_id, const DecisionId& id) {
+    return turn.load_as<ControlRow>(control_key(tenant_id, id), decode_control_row);
 }
 
-void save_control_row(Turn& turn, const DecisionId& id, ControlRow row) {
+void save_control_row(Turn& turn, const TenantId& tenant_id, const DecisionId& id, ControlRow row) {
     turn.save_as<ControlRow>(
-        control_key(turn.tenant_id(), id), std::make_shared<const ControlRow>(std::move(row)));
+        control_key(tenant_id, id), std::make_shared<const ControlRow>(std::move(row)));
 }
 
 }  // namespace interlock

@@ -76,7 +76,9 @@ struct ControlRow {
 Json encode(const ControlRow& row);
 std::string row_text(const ControlRow& row);  // The bytes of to_text(encode(row)).
 Result<ControlRow> decode_control_row(const Json& json);
-Result<std::shared_ptr<const ControlRow>> load_control_row(Turn& turn, const DecisionId& id);
-void save_control_row(Turn& turn, const DecisionId& id, ControlRow row);
+// Of the decision's own tenant: a switch may end in a turn of the system's.
+Result<std::shared_ptr<const ControlRow>> load_control_row(
+    Turn& turn, const TenantId& tenant_id, const DecisionId& id);
+void save_control_row(Turn& turn, const TenantId& tenant_id, const DecisionId& id, ControlRow row);
 
 }  // namespace interlock
