@@ -32,6 +32,8 @@ MAY_USE = {
     "adapters/paper": ["ports"],
     "adapters/mail": ["ports"],
     "adapters/discord": ["ports", "net"],
+    "adapters/chat": ["ports", "net"],
+    "adapters/console": ["adapters/chat"],
 }
 MUST_EXIST = ("base", "contracts", "core", "net", "services", "api")
 

@@ -131,7 +131,7 @@ public:
     virtual std::size_t length_limit() const {
         return static_cast<std::size_t>(descriptor().max_message_length);
     }
-    virtual PlatformHealth health() const = 0;   // Any thread.
+    virtual PlatformHealth health() const = 0;  // Any thread.
 
     // Begins receiving. `cursor` is the last stored one, empty at first. `inbox` outlives stop().
     virtual void start(PlatformInbox& inbox, std::string cursor) = 0;
