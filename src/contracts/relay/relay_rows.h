@@ -126,6 +126,8 @@ struct ChatRow {
     std::string name;
     std::string chat_type;
     std::vector<std::string> delivered_to;  // Instances, oldest first.
+
+    friend bool operator==(const ChatRow&, const ChatRow&) = default;
 };
 
 // A message that an instance sent. Key: platform/bot_id/chat_id/message_id. Expires.

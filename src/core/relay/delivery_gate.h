@@ -49,6 +49,9 @@ struct GateStep {
     std::string_view reason;  // One sentence.
 };
 
+// The sentence behind a step's code; empty for a code that no step has.
+std::string_view gate_reason(std::string_view code);
+
 struct GateDecision {
     std::string instance_id;
     bool delivers = false;

@@ -1,0 +1,572 @@
+#include "services/relay/relay_inbound.h"
+
+#include <algorithm>
+
+#include "base/crypto.h"
+#include "base/log.h"
+#include "core/relay/session_key.h"
+
+namespace interlock {
+namespace {
+
+// How long a Discord interaction can be answered (chat-platforms §4.2).
+constexpr Duration kCapabilityLife = Duration::of_minutes(15);
+constexpr std::size_t kLinkCodeBytesMax = 64;
+
+constexpr std::string_view kNotLinked =
+    "This account is not linked to an agent here, so nobody will answer.";
+
+std::string chat_key_of(const PlatformArrival& arrival) {
+    return row_key({arrival.bot.platform, arrival.bot.bot_id, arrival.event.event.source.chat_id});
+}
+
+// What instances get, and what the record has the digest of.
+std::string arrival_text(const PlatformArrival& arrival) {
+    return to_text(arrival.forward ? encode(*arrival.forward) : encode(arrival.event.event));
+}
+
+bool needs_sight(const PlatformArrival& arrival) {
+    return arrival.bot.platform == "discord" && !arrival.event.is_dm;
+}
+
+// Codes alone; gate_reason() has their sentences.
+Json why_json(const GateDecision& decision) {
+    Json steps = Json::array();
+    for (const GateStep& step : decision.steps) {
+        steps.push(step.code);
+    }
+    return Json::object(
+        {{"instance_id", decision.instance_id},
+         {"delivers", decision.delivers},
+         {"steps", std::move(steps)}});
+}
+
+Json why_note(std::string_view note) {
+    return Json::object({{"note", note}});
+}
+
+}  // namespace
+
+std::string event_key_of(const BotKey& bot, std::string_view event_id) {
+    return row_key({bot.platform, bot.bot_id, event_id});
+}
+
+std::optional<std::string> read_link_command(std::string_view text) {
+    constexpr std::string_view kCommand = "/link";
+    if (!text.starts_with(kCommand)) {
+        return std::nullopt;
+    }
+    text.remove_prefix(kCommand.size());
+    const auto begin = text.find_first_not_of(" \t\r\n");
+    if (begin == 0 || begin == std::string_view::npos) {
+        return begin == 0 ? std::nullopt : std::optional(std::string());
+    }
+    text.remove_prefix(begin);
+    const auto end = text.find_last_not_of(" \t\r\n");
+    return std::string(text.substr(0, std::min(end + 1, kLinkCodeBytesMax)));
+}
+
+RelayInbound::RelayInbound(Parts parts) : parts_(std::move(parts)) {}
+
+void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswer)> done) {
+    // The work is copyable, a secret is not: both live behind a pointer until the lane has them.
+    auto held = std::make_shared<PlatformArrival>(std::move(arrival));
+    auto slot = std::make_shared<Slot>(Slot{std::move(done), std::nullopt});
+    const bool is_taken = parts_.lane.submit([this, held, slot](RelayTurn& turn) {
+        slots_[held->bot].push_back(slot);
+        take(turn, Pending{std::move(*held), slot, {}});
+    });
+    if (!is_taken) {
+        slot->done(InboxAnswer{});
+    }
+}
+
+void RelayInbound::note_cursor(const BotKey& bot, std::string cursor) {
+    // A lost one only means that the platform repeats what we know already.
+    parts_.lane.submit([this, bot, cursor = std::move(cursor)](RelayTurn& turn) {
+        parts_.state.cursors.put(turn, row_key({bot.platform, bot.bot_id}), CursorRow{cursor});
+    });
+}
+
+bool RelayInbound::is_known(const std::string& event_key) {
+    if (recent_.contains(event_key)) {
+        return true;
+    }
+    const auto known = parts_.state.store().known_events({event_key});
+    // A store that cannot be read will not commit either; the batch then fails as a whole.
+    return known && !known->empty();
+}
+
+void RelayInbound::remember(const std::string& event_key) {
+    if (recent_.insert(event_key).second) {
+        recent_order_.push_back(event_key);
+        if (recent_order_.size() > kRecentEventsMax) {
+            recent_.erase(recent_order_.front());
+            recent_order_.pop_front();
+        }
+    }
+}
+
+void RelayInbound::answer(
+    RelayTurn& turn, const BotKey& bot, const SlotPtr& slot, InboxAnswer answer) {
+    turn.after([this, bot, slot, answer = std::move(answer)](bool is_committed) {
+        slot->answer = is_committed ? answer : InboxAnswer{};
+        release(bot);
+    });
+}
+
+void RelayInbound::release(const BotKey& bot) {
+    const auto found = slots_.find(bot);
+    while (found != slots_.end() && !found->second.empty() && found->second.front()->answer) {
+        const SlotPtr slot = std::move(found->second.front());
+        found->second.pop_front();
+        slot->done(*std::move(slot->answer));
+    }
+}
+
+void RelayInbound::take(RelayTurn& turn, Pending pending) {
+    const PlatformArrival& arrival = pending.arrival;
+    InboundCounters& counters = counters_[arrival.bot.platform];
+    if (is_known(event_key_of(arrival.bot, arrival.event.event_id))) {
+        ++counters.duplicates;
+        answer(
+            turn,
+            arrival.bot,
+            pending.slot,
+            {.is_stored = true, .is_delivered = true, .notice = {}});
+        return;
+    }
+    if (const auto code = read_link_command(arrival.event.event.text);
+        code && !arrival.event.is_own_bot) {
+        take_link(turn, pending, *code);
+        return;
+    }
+    const std::string chat = chat_key_of(arrival);
+    const auto waiting = chats_waiting_.find(chat);
+    if (waiting == chats_waiting_.end()) {
+        decide(turn, std::move(pending));
+        return;
+    }
+    // The chat's order is kept: it waits behind one whose facts are being asked for.
+    if (waiting_ >= kWaitingFactsMax) {
+        ++counters.refused;
+        answer(turn, arrival.bot, pending.slot, {});
+        return;
+    }
+    ++waiting_;
+    waiting->second.push_back(std::move(pending));
+}
+
+// A code never reaches an agent, wherever it was typed (R8).
+void RelayInbound::take_link(RelayTurn& turn, Pending& pending, const std::string& code) {
+    const PlatformArrival& arrival = pending.arrival;
+    const SessionSource& source = arrival.event.event.source;
+    std::string notice = "Send this to the bot in a direct message; the code is not used up.";
+    if (arrival.event.is_dm) {
+        ++counters_[arrival.bot.platform].links;
+        notice = parts_.redeem_link(
+            turn,
+            {.bot = arrival.bot,
+             .user_id = source.user_id,
+             .user_name = source.user_name,
+             .code = code});
+    }
+    store_event(turn, arrival, TenantId(), why_note("link_command"));
+    turn.after([this, bot = arrival.bot, chat = source.chat_id, notice](bool is_committed) {
+        if (is_committed) {
+            parts_.notify(bot, chat, notice);
+        }
+    });
+    answer(
+        turn,
+        arrival.bot,
+        pending.slot,
+        {.is_stored = true, .is_delivered = false, .notice = std::move(notice)});
+}
+
+GateEvent RelayInbound::gate_event(
+    const PlatformArrival& arrival, const TenantId& tenant_id) const {
+    const PlatformEvent& event = arrival.event;
+    const SessionSource& source = event.event.source;
+    GateEvent gate{
+        .tenant = tenant_id,
+        .platform = arrival.bot.platform,
+        .is_dm = event.is_dm,
+        .channel_id = source.chat_id,
+        .parent_channel_id = source.parent_chat_id,
+        .author_id = source.user_id,
+        .is_author_linked = false,
+        .is_author_bot = event.is_author_bot,
+        .is_own_bot = event.is_own_bot || parts_.is_own_bot(arrival.bot.platform, source.user_id),
+        .addresses_bot = event.addresses_bot || event.event.prompt_response.has_value()};
+    for (const BindingRow& row : parts_.state.bindings_of(arrival.bot.platform, source.user_id)) {
+        gate.is_author_linked = gate.is_author_linked || row.tenant_id == tenant_id;
+    }
+    return gate;
+}
+
+GateInstance RelayInbound::gate_instance(
+    const InstanceRow& row, const PlatformArrival& arrival) const {
+    const std::string& platform = arrival.bot.platform;
+    const SessionSource& source = arrival.event.event.source;
+    const std::string& guild =
+        source.scope_id.empty() ? arrival.event.discriminator : source.scope_id;
+    const auto holds = [&](const std::string& channel) {
+        const ScopeRow* scope =
+            channel.empty() ? nullptr : parts_.state.scope_of(platform, guild, channel);
+        return scope != nullptr && scope->instance_id == row.instance_id;
+    };
+    GateInstance instance;
+    instance.instance_id = row.instance_id;
+    instance.tenant = row.tenant_id;
+    for (const BindingRow& bound : parts_.state.bindings_of(platform, source.user_id)) {
+        instance.is_author_owner = instance.is_author_owner || bound.instance_id == row.instance_id;
+    }
+    instance.holds_scope = holds(source.chat_id) || holds(source.parent_chat_id);
+    instance.principal = RelayState::principal_of(row, platform);
+    instance.relevance = RelayState::relevance_of(row, platform);
+    return instance;
+}
+
+RelayInbound::Candidates RelayInbound::dm_candidates(const PlatformArrival& arrival) const {
+    const std::string& platform = arrival.bot.platform;
+    const std::string& user = arrival.event.event.source.user_id;
+    Candidates candidates;
+    std::vector<std::string> bound;
+    for (const BindingRow& row : parts_.state.bindings_of(platform, user)) {
+        bound.push_back(row.instance_id);
+    }
+    const DmDefaultRow* chosen = parts_.state.dm_defaults.get(row_key({platform, user}));
+    const std::string choice = dm_choice(bound, chosen == nullptr ? "" : chosen->instance_id);
+    const InstanceRow* row = choice.empty() ? nullptr : parts_.state.instances.get(choice);
+    if (row == nullptr) {
+        candidates.note = "unbound_author";
+        return candidates;
+    }
+    candidates.tenant_id = row->tenant_id;
+    GateInstance instance = gate_instance(*row, arrival);
+    instance.is_dm_choice = true;
+    candidates.instances.push_back(std::move(instance));
+    return candidates;
+}
+
+RelayInbound::Candidates RelayInbound::candidates_for(const PlatformArrival& arrival) const {
+    if (arrival.event.is_dm) {
+        return dm_candidates(arrival);
+    }
+    const std::string& platform = arrival.bot.platform;
+    const SessionSource& source = arrival.event.event.source;
+    Candidates candidates;
+    candidates.tenant_id = parts_.state.route_of(arrival.bot, arrival.event.discriminator);
+    if (candidates.tenant_id.empty()) {
+        candidates.note = "no_route";
+        return candidates;
+    }
+    const auto add = [&](const std::string& instance_id) {
+        const InstanceRow* row = parts_.state.instances.get(instance_id);
+        const bool is_there = std::ranges::any_of(candidates.instances, [&](const auto& held) {
+            return held.instance_id == instance_id;
+        });
+        if (row == nullptr || is_there || row->tenant_id != candidates.tenant_id) {
+            return;
+        }
+        candidates.instances.push_back(gate_instance(*row, arrival));
+        if (candidates.instances.back().is_author_owner) {
+            candidates.viewer[instance_id] = source.user_id;
+        } else if (const auto owners = parts_.state.owners_of(instance_id, platform);
+                   !owners.empty()) {
+            candidates.viewer[instance_id] = owners.front().user_id;
+        }
+    };
+    for (const BindingRow& row : parts_.state.bindings_of(platform, source.user_id)) {
+        add(row.instance_id);
+    }
+    const std::string& guild =
+        source.scope_id.empty() ? arrival.event.discriminator : source.scope_id;
+    for (const std::string& channel : {source.chat_id, source.parent_chat_id}) {
+        if (const ScopeRow* scope = parts_.state.scope_of(platform, guild, channel)) {
+            add(scope->instance_id);
+        }
+    }
+    return candidates;
+}
+
+std::optional<bool> RelayInbound::view_of(
+    const PlatformArrival& arrival, const std::string& user, const Pending* pending) const {
+    if (pending != nullptr) {
+        if (const auto found = pending->views.find(user); found != pending->views.end()) {
+            return found->second;
+        }
+    }
+    const ChatPlatform* platform = parts_.platform(arrival.bot);
+    const SessionSource& source = arrival.event.event.source;
+    return platform == nullptr ? std::nullopt
+                               : platform->cached_view(
+                                     {.guild_id = source.scope_id,
+                                      .channel_id = source.chat_id,
+                                      .parent_channel_id = source.parent_chat_id,
+                                      .user_id = user});
+}
+
+// True when the decision has to wait: somebody is asking the platform who can see the channel.
+bool RelayInbound::ask_facts(Pending& pending, const Candidates& candidates) {
+    const PlatformArrival& arrival = pending.arrival;
+    ChatPlatform* platform = parts_.platform(arrival.bot);
+    if (!needs_sight(arrival) || platform == nullptr) {
+        return false;
+    }
+    std::vector<std::string> unknown;
+    for (const auto& [instance_id, user] : candidates.viewer) {
+        if (!view_of(arrival, user, &pending) && !pending.views.contains(user) &&
+            std::ranges::find(unknown, user) == unknown.end()) {
+            unknown.push_back(user);
+        }
+    }
+    if (unknown.empty()) {
+        return false;
+    }
+    const std::string chat = chat_key_of(arrival);
+    const SessionSource source = arrival.event.event.source;
+    const auto held = std::make_shared<Pending>(std::move(pending));
+    const bool is_asked = parts_.run_blocking([this, platform, unknown, source, chat, held] {
+        for (const std::string& user : unknown) {
+            held->views[user] = platform->find_view(
+                {.guild_id = source.scope_id,
+                 .channel_id = source.chat_id,
+                 .parent_channel_id = source.parent_chat_id,
+                 .user_id = user});
+        }
+        const bool is_back = parts_.lane.submit_internal(
+            [this, chat, held](RelayTurn& turn) { facts_arrived(turn, chat, std::move(*held)); });
+        if (!is_back) {
+            held->slot->done(InboxAnswer{});
+        }
+    });
+    if (!is_asked) {
+        pending = std::move(*held);
+        for (const std::string& user : unknown) {
+            pending.views[user] = std::nullopt;  // I5: not known counts as no.
+        }
+        return false;
+    }
+    chats_waiting_.try_emplace(chat);
+    return true;
+}
+
+void RelayInbound::facts_arrived(RelayTurn& turn, const std::string& chat, Pending pending) {
+    auto waiting = std::move(chats_waiting_[chat]);
+    chats_waiting_.erase(chat);
+    decide(turn, std::move(pending));
+    while (!waiting.empty()) {
+        if (const auto again = chats_waiting_.find(chat); again != chats_waiting_.end()) {
+            again->second = std::move(waiting);  // One of them needs facts of its own.
+            return;
+        }
+        Pending next = std::move(waiting.front());
+        waiting.pop_front();
+        --waiting_;
+        take(turn, std::move(next));
+    }
+}
+
+void RelayInbound::decide(RelayTurn& turn, Pending pending) {
+    Candidates candidates = candidates_for(pending.arrival);
+    if (ask_facts(pending, candidates)) {
+        return;
+    }
+    PlatformArrival& arrival = pending.arrival;
+    InboundCounters& counters = counters_[arrival.bot.platform];
+    const GateEvent event = gate_event(arrival, candidates.tenant_id);
+    Json decisions = Json::array();
+    std::vector<std::string> targets;
+    for (GateInstance& instance : candidates.instances) {
+        if (const auto viewer = candidates.viewer.find(instance.instance_id);
+            needs_sight(arrival) && viewer != candidates.viewer.end()) {
+            instance.owner_can_view = view_of(arrival, viewer->second, &pending);
+        }
+        const GateDecision decision = judge_delivery(event, instance);
+        decisions.push(why_json(decision));
+        if (decision.delivers) {
+            targets.push_back(instance.instance_id);
+        }
+    }
+    InboxAnswer said{.is_stored = true, .is_delivered = false, .notice = {}};
+    Json why = Json::object({{"decisions", std::move(decisions)}});
+    if (arrival.event.event.prompt_response && !targets.empty()) {
+        const auto pressed = parts_.press(
+            turn,
+            {.bot = arrival.bot,
+             .chat_id = arrival.event.event.source.chat_id,
+             .user_id = arrival.event.event.source.user_id,
+             .response = *arrival.event.event.prompt_response,
+             .allowed = targets});
+        targets.clear();
+        if (pressed && *pressed && (*pressed)->is_first) {
+            arrival.event.event.prompt_response = (*pressed)->response;
+            targets.push_back((*pressed)->instance_id);
+        } else {
+            candidates.note = "prompt_closed";
+            said.notice = "This question was answered already, or nobody waits for it any more.";
+        }
+    }
+    if (!candidates.note.empty()) {
+        why.set("note", candidates.note);
+    }
+    const bool has_room = targets.empty() || std::ranges::any_of(targets, [&](const auto& id) {
+                              return parts_.delivery.has_room(id);
+                          });
+    if (!has_room) {
+        ++counters.refused;
+        answer(turn, arrival.bot, pending.slot, {});
+        return;
+    }
+    store_event(turn, arrival, candidates.tenant_id, std::move(why));
+    const std::vector<std::string> reached = deliver(turn, arrival, targets);
+    if (reached.empty()) {
+        ++(candidates.tenant_id.empty() ? counters.no_route : counters.nobody);
+        if (said.notice.empty()) {
+            said.notice = kNotLinked;
+        }
+    }
+    said.is_delivered = !reached.empty();
+    answer(turn, arrival.bot, pending.slot, std::move(said));
+}
+
+void RelayInbound::store_event(
+    RelayTurn& turn, const PlatformArrival& arrival, const TenantId& tenant_id, Json why) {
+    const Duration life = arrival.bot.platform == "sms" ? kSmsEventLife : kEventLife;
+    RelayEventRow row{
+        .event_key = event_key_of(arrival.bot, arrival.event.event_id),
+        .tenant_id = tenant_id,
+        .at = turn.now(),
+        .digest = sha256_hex(arrival_text(arrival)),
+        .why = to_text(why),
+        .expires_at = turn.now() + life};
+    remember(row.event_key);
+    if (!tenant_id.empty()) {
+        turn.note_event(tenant_id, row);
+    }
+    turn.rows().events.push_back(std::move(row));
+    if (!arrival.cursor.empty()) {
+        parts_.state.cursors.put(
+            turn, row_key({arrival.bot.platform, arrival.bot.bot_id}), CursorRow{arrival.cursor});
+    }
+    ++counters_[arrival.bot.platform].stored;
+}
+
+std::vector<std::string> RelayInbound::deliver(
+    RelayTurn& turn, PlatformArrival& arrival, const std::vector<std::string>& instances) {
+    std::vector<std::string> reached;
+    if (instances.empty()) {
+        return reached;
+    }
+    const std::string text = arrival_text(arrival);
+    const EntryKind kind = arrival.forward ? EntryKind::passthrough : EntryKind::inbound;
+    TenantId tenant_id;
+    for (const std::string& instance_id : instances) {
+        const auto appended = parts_.delivery.append(
+            turn,
+            {.instance_id = instance_id,
+             .kind = kind,
+             .event_key = event_key_of(arrival.bot, arrival.event.event_id),
+             .text = text});
+        if (appended == RelayDelivery::Appended::refused) {
+            ++counters_[arrival.bot.platform].refused;
+            continue;
+        }
+        tenant_id = parts_.state.instances.get(instance_id)->tenant_id;
+        note_session(turn, arrival, tenant_id, instance_id);
+        keep_capability(turn, arrival, tenant_id, instance_id);
+        reached.push_back(instance_id);
+        ++counters_[arrival.bot.platform].delivered;
+    }
+    if (!reached.empty()) {
+        note_chat(turn, arrival, tenant_id, reached);
+    }
+    return reached;
+}
+
+void RelayInbound::keep_capability(
+    RelayTurn& turn,
+    const PlatformArrival& arrival,
+    const TenantId& tenant_id,
+    const std::string& instance_id) {
+    if (arrival.event.capability_kind.empty() || arrival.event.capability.empty()) {
+        return;
+    }
+    const auto kept = parts_.bind_capability(
+        turn,
+        {.tenant_id = tenant_id,
+         .instance_id = instance_id,
+         .bot = arrival.bot,
+         .session_keys = interaction_keys(arrival.event.event.source),
+         .kind = arrival.event.capability_kind,
+         .chat_id = arrival.event.event.source.chat_id,
+         .value = arrival.event.capability.clone(),
+         .expires_at = turn.now() + kCapabilityLife});
+    if (!kept) {
+        log_error("relay_capability_lost", {{"message", kept.error().message}});
+    }
+}
+
+void RelayInbound::note_session(
+    RelayTurn& turn,
+    const PlatformArrival& arrival,
+    const TenantId& tenant_id,
+    const std::string& instance_id) {
+    const SessionSource& source = arrival.event.event.source;
+    std::vector<std::string> keys{build_session_key(source)};
+    if (std::string june =
+            build_session_key(source, {.profile = {}, .revision = ClientRevision::june});
+        june != keys[0]) {
+        keys.push_back(std::move(june));
+    }
+    for (const std::string& session_key : keys) {
+        const std::string key = row_key({tenant_id.text(), session_key});
+        const auto held = parts_.state.sessions.find(key, turn.now());
+        if (held && *held != nullptr && (*held)->instance_id == instance_id) {
+            continue;
+        }
+        parts_.state.sessions.put(
+            turn, key, {instance_id, source.chat_id}, turn.now() + kSessionRowLife);
+    }
+}
+
+void RelayInbound::note_chat(
+    RelayTurn& turn,
+    const PlatformArrival& arrival,
+    const TenantId& tenant_id,
+    const std::vector<std::string>& instances) {
+    const SessionSource& source = arrival.event.event.source;
+    const std::string key = chat_key_of(arrival);
+    const auto held = parts_.state.chats.find(key, turn.now());
+    const bool is_known_chat = held && *held != nullptr;
+    ChatRow row = is_known_chat ? **held : ChatRow{};
+    // A chat that changed hands starts anew: who was reached under another tenant counts no more.
+    if (row.tenant_id != tenant_id) {
+        row.delivered_to.clear();
+    }
+    row.platform = arrival.bot.platform;
+    row.bot_id = arrival.bot.bot_id;
+    row.chat_id = source.chat_id;
+    row.tenant_id = tenant_id;
+    row.guild_id = source.scope_id;
+    row.parent_chat_id = source.parent_chat_id;
+    row.is_dm = arrival.event.is_dm;
+    row.dm_user = arrival.event.is_dm ? source.user_id : std::string();
+    row.name = source.chat_name;
+    row.chat_type = source.chat_type;
+    for (const std::string& instance_id : instances) {
+        if (std::ranges::find(row.delivered_to, instance_id) == row.delivered_to.end()) {
+            row.delivered_to.push_back(instance_id);
+        }
+    }
+    if (row.delivered_to.size() > kChatDeliveredToMax) {
+        row.delivered_to.erase(row.delivered_to.begin());
+    }
+    if (!is_known_chat || row != **held) {
+        parts_.state.chats.put(turn, key, std::move(row));
+    }
+}
+
+}  // namespace interlock

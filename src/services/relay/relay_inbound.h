@@ -1,0 +1,174 @@
+// From a platform's event to the buffers of the instances that may have it: known already? whose
+// tenant? who passes the gate? (seed 003 §3, §6, §7.1; R4, R9 to R12). The event is in the store
+// before the platform is told that we have it.
+//
+// submit() takes arrivals from any thread; everything else is on the lane.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "core/relay/delivery_gate.h"
+#include "ports/chat_platform.h"
+#include "services/relay/relay_delivery.h"
+
+namespace interlock {
+
+// Event rows are kept this long to know duplicates and to explain decisions; Twilio repeats for a
+// long time (R12).
+inline constexpr Duration kEventLife = Duration::of_days(7);
+inline constexpr Duration kSmsEventLife = Duration::of_days(90);
+// Keys of events seen lately, so that a repeat does not ask the store.
+inline constexpr std::size_t kRecentEventsMax = 65'536;
+// Arrivals that wait for facts, over all chats. Beyond them the platform is told to send again.
+inline constexpr std::size_t kWaitingFactsMax = 1024;
+
+struct LinkTry {
+    BotKey bot;
+    std::string user_id;
+    std::string user_name;
+    std::string code;
+};
+
+struct CapabilityDraft {
+    TenantId tenant_id;
+    std::string instance_id;
+    BotKey bot;
+    std::vector<std::string> session_keys;
+    std::string kind;
+    std::string chat_id;
+    SecretString value;
+    Timestamp expires_at;
+};
+
+struct PressTry {
+    BotKey bot;
+    std::string chat_id;
+    std::string user_id;
+    PromptResponse response;
+    std::vector<std::string> allowed;  // Instances that may hear from this user here.
+};
+struct PressOutcome {
+    std::string instance_id;  // Who asked.
+    PromptResponse response;  // With its label.
+    bool is_first = true;     // Later presses inform nobody.
+};
+
+struct InboundCounters {
+    std::int64_t stored = 0;
+    std::int64_t duplicates = 0;
+    std::int64_t delivered = 0;  // To instances; an event may count several times.
+    std::int64_t no_route = 0;
+    std::int64_t nobody = 0;  // Routed, and no instance passed the gate.
+    std::int64_t refused = 0;
+    std::int64_t links = 0;
+};
+
+class RelayInbound : public PlatformInbox {
+public:
+    struct Parts {
+        RelayLane& lane;
+        RelayState& state;
+        RelayDelivery& delivery;
+        std::function<ChatPlatform*(const BotKey&)> platform;
+        // Runs something that may block, elsewhere; false: too busy.
+        std::function<bool(std::function<void()>)> run_blocking;
+        // A person redeems a code of `/link`; the sentence he is answered with.
+        std::function<std::string(RelayTurn&, const LinkTry&)> redeem_link;
+        std::function<Result<void>(RelayTurn&, CapabilityDraft)> bind_capability;
+        std::function<Result<std::optional<PressOutcome>>(RelayTurn&, const PressTry&)> press;
+        // A message of the connector itself.
+        std::function<void(const BotKey&, const std::string& chat_id, std::string text)> notify;
+        // Users of the platform that are bots of ours.
+        std::function<bool(const std::string& platform, const std::string& user_id)> is_own_bot;
+    };
+    explicit RelayInbound(Parts parts);
+
+    void submit(PlatformArrival arrival, std::function<void(InboxAnswer)> done) override;
+    void note_cursor(const BotKey& bot, std::string cursor) override;
+
+    const std::map<std::string, InboundCounters>& counters() const { return counters_; }
+    std::size_t waiting_for_facts() const { return waiting_; }
+
+private:
+    using Done = std::function<void(InboxAnswer)>;
+
+    // Answers of one bot leave in the order of its arrivals.
+    struct Slot {
+        Done done;
+        std::optional<InboxAnswer> answer;
+    };
+    using SlotPtr = std::shared_ptr<Slot>;
+
+    struct Pending {
+        PlatformArrival arrival;
+        SlotPtr slot;
+        // Found out elsewhere; an absent user is asked for.
+        std::map<std::string, std::optional<bool>> views;  // By user.
+    };
+
+    struct Candidates {
+        TenantId tenant_id;
+        std::string note;  // Why there are none.
+        std::vector<GateInstance> instances;
+        std::map<std::string, std::string> viewer;  // Instance → the user whose sight counts.
+    };
+
+    void take(RelayTurn& turn, Pending pending);
+    void decide(RelayTurn& turn, Pending pending);
+    bool ask_facts(Pending& pending, const Candidates& candidates);
+    void facts_arrived(RelayTurn& turn, const std::string& chat, Pending pending);
+    Candidates candidates_for(const PlatformArrival& arrival) const;
+    Candidates dm_candidates(const PlatformArrival& arrival) const;
+    GateEvent gate_event(const PlatformArrival& arrival, const TenantId& tenant_id) const;
+    GateInstance gate_instance(const InstanceRow& row, const PlatformArrival& arrival) const;
+    bool is_known(const std::string& event_key);
+    void remember(const std::string& event_key);
+    void store_event(
+        RelayTurn& turn, const PlatformArrival& arrival, const TenantId& tenant_id, Json why);
+    // Those of `instances` that will get it.
+    std::vector<std::string> deliver(
+        RelayTurn& turn, PlatformArrival& arrival, const std::vector<std::string>& instances);
+    void note_chat(
+        RelayTurn& turn,
+        const PlatformArrival& arrival,
+        const TenantId& tenant_id,
+        const std::vector<std::string>& instances);
+    void note_session(
+        RelayTurn& turn,
+        const PlatformArrival& arrival,
+        const TenantId& tenant_id,
+        const std::string& instance_id);
+    void keep_capability(
+        RelayTurn& turn,
+        const PlatformArrival& arrival,
+        const TenantId& tenant_id,
+        const std::string& instance_id);
+    void take_link(RelayTurn& turn, Pending& pending, const std::string& code);
+    std::optional<bool> view_of(
+        const PlatformArrival& arrival, const std::string& user, const Pending* pending) const;
+    void answer(RelayTurn& turn, const BotKey& bot, const SlotPtr& slot, InboxAnswer answer);
+    void release(const BotKey& bot);
+
+    Parts parts_;
+    std::map<BotKey, std::deque<SlotPtr>> slots_;
+    std::map<std::string, std::deque<Pending>> chats_waiting_;  // The first one's facts are asked.
+    std::size_t waiting_ = 0;
+    std::unordered_set<std::string> recent_;
+    std::deque<std::string> recent_order_;
+    std::map<std::string, InboundCounters> counters_;  // By platform.
+};
+
+// The key of an event: platform, bot and the platform's own id.
+std::string event_key_of(const BotKey& bot, std::string_view event_id);
+
+// The code of "/link CODE"; nothing when the text is something else.
+std::optional<std::string> read_link_command(std::string_view text);
+
+}  // namespace interlock
