@@ -49,8 +49,17 @@ Result<void> TurnWriter::write(std::span<const TurnCommit> turns) {
         TRY(write_outbox(turn));
         TRY(write_timers(turn));
         TRY(write_claims(turn));
-        TRY(write_records(turn));
+        TRY(write_artifacts(turn.artifacts));
+        TRY(write_checkpoints(turn.checkpoints));
     }
+    return write_heads();
+}
+
+Result<void> TurnWriter::write_chains(
+    std::span<const LedgerEntry> entries, std::span<const Checkpoint> checkpoints) {
+    growths_.clear();
+    TRY(write_entries(entries));
+    TRY(write_checkpoints(checkpoints));
     return write_heads();
 }
 
@@ -185,15 +194,19 @@ Result<void> TurnWriter::write_claims(const TurnCommit& turn) {
     return {};
 }
 
-Result<void> TurnWriter::write_records(const TurnCommit& turn) {
-    for (const ArtifactWrite& artifact : turn.artifacts) {
+Result<void> TurnWriter::write_artifacts(std::span<const ArtifactWrite> artifacts) {
+    for (const ArtifactWrite& artifact : artifacts) {
         const int code =
             insert_artifact_.run(artifact.tenant_id, artifact.hash, SqliteBlob{artifact.bytes});
         if (!is_done(code)) {
             return std::unexpected(db_.error_of(code));
         }
     }
-    for (const Checkpoint& checkpoint : turn.checkpoints) {
+    return {};
+}
+
+Result<void> TurnWriter::write_checkpoints(std::span<const Checkpoint> checkpoints) {
+    for (const Checkpoint& checkpoint : checkpoints) {
         const int code = insert_checkpoint_.run(
             checkpoint.tenant_id,
             checkpoint.seq,

@@ -23,6 +23,9 @@ public:
     // All rows of the turns, then each touched chain's head once. On an Error the caller rolls
     // back.
     Result<void> write(std::span<const TurnCommit> turns);
+    // The same for a batch that has no turns.
+    Result<void> write_chains(
+        std::span<const LedgerEntry> entries, std::span<const Checkpoint> checkpoints);
 
 private:
     // What a batch did to one chain. The views point into the batch.
@@ -39,7 +42,8 @@ private:
     Result<void> write_outbox(const TurnCommit& turn);
     Result<void> write_timers(const TurnCommit& turn);
     Result<void> write_claims(const TurnCommit& turn);
-    Result<void> write_records(const TurnCommit& turn);
+    Result<void> write_artifacts(std::span<const ArtifactWrite> artifacts);
+    Result<void> write_checkpoints(std::span<const Checkpoint> checkpoints);
     Result<void> write_heads();
 
     SqliteDb& db_;

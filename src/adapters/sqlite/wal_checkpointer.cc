@@ -43,7 +43,9 @@ WalCheckpointer::~WalCheckpointer() {
 }
 
 int WalCheckpointer::on_commit(void* self, sqlite3*, const char*, int wal_pages) {
-    static_cast<WalCheckpointer*>(self)->wal_pages_.store(wal_pages, std::memory_order_relaxed);
+    auto& checkpointer = *static_cast<WalCheckpointer*>(self);
+    checkpointer.wal_pages_.store(wal_pages, std::memory_order_relaxed);
+    checkpointer.is_cut_ = false;
     return SQLITE_OK;
 }
 
@@ -108,18 +110,29 @@ void WalCheckpointer::run() {
     }
 }
 
+void WalCheckpointer::empty_short_log() {
+    if (!is_cut_ && wal_pages_.load(std::memory_order_relaxed) < passive_pages_) {
+        move_all(SQLITE_CHECKPOINT_TRUNCATE);
+    }
+}
+
 void WalCheckpointer::restart() {
+    move_all(SQLITE_CHECKPOINT_RESTART);
+}
+
+void WalCheckpointer::move_all(int mode) {
     if (halted_) {
         return;
     }
     const std::lock_guard checkpointing(checkpoint_mutex_);
     sqlite3* const db = writer_.handle();
     sqlite3_busy_timeout(db, static_cast<int>(kWalRestartWaitMax.microseconds / 1000));
-    const int code =
-        sqlite3_wal_checkpoint_v2(db, nullptr, SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
+    const int code = sqlite3_wal_checkpoint_v2(db, nullptr, mode, nullptr, nullptr);
     sqlite3_busy_timeout(db, static_cast<int>(kLockWaitMax.microseconds / 1000));
     if (code == SQLITE_OK) {
         ++restarts_;
+        wal_pages_.store(0, std::memory_order_relaxed);
+        is_cut_ = mode == SQLITE_CHECKPOINT_TRUNCATE;
         pages_at_request_ = 0;
         pages_at_refusal_ = 0;
         return;

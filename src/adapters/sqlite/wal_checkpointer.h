@@ -55,6 +55,9 @@ public:
 
     // Called by the committing thread after each commit, outside any transaction.
     void after_commit();
+    // Cuts a log that is too short for its turn to come soon, so that what was deleted does not
+    // linger in it; a longer one starts over by itself. Called like after_commit().
+    void empty_short_log();
     // After a failed commit nothing may move: only a fresh look at the log tells what is in it.
     void halt();
     WalCounters counters() const;  // Any thread.
@@ -62,9 +65,10 @@ public:
 private:
     WalCheckpointer(SqliteDb& writer, const WalCheckpointerOptions& options);
     static int on_commit(void* self, sqlite3* db, const char* schema, int wal_pages);
-    void run();      // The own thread.
-    void request();  // Wakes it.
-    void restart();  // On the committing thread.
+    void run();               // The own thread.
+    void request();           // Wakes it.
+    void restart();           // On the committing thread.
+    void move_all(int mode);  // Likewise.
 
     SqliteDb& writer_;
     std::int64_t passive_pages_ = 1;
@@ -73,6 +77,7 @@ private:
     // Touched by the committing thread only.
     std::int64_t pages_at_request_ = 0;
     std::int64_t pages_at_refusal_ = 0;
+    bool is_cut_ = false;  // The file has no byte, not even of what was in it before.
 
     std::atomic<std::int64_t> wal_pages_ = 0;
     std::atomic<std::int64_t> passive_checkpoints_ = 0;

@@ -1,0 +1,114 @@
+// The relay's durable store: one SQLite database in WAL mode, synced once per batch.
+//
+// It holds the ledger's tables too, so a SqliteLedgerStore opened for reading on the same file
+// shows and verifies its chains, also while this one writes. After a commit that failed the store
+// refuses further writes: only opening it anew tells what the disk holds.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "adapters/sqlite/buffer_places.h"
+#include "adapters/sqlite/relay_writer.h"
+#include "adapters/sqlite/sqlite_db.h"
+#include "adapters/sqlite/wal_checkpointer.h"
+#include "ports/relay_store.h"
+
+namespace interlock {
+
+struct SqliteRelayOptions {
+    std::string path = {};
+    std::string vfs_name = {};  // Empty: the default one.
+    bool checkpoint_thread = true;
+    std::int64_t wal_passive_bytes = kWalPassiveBytes;
+    std::int64_t wal_restart_bytes = kWalRestartBytes;
+};
+
+struct SqliteRelayCounters {
+    std::int64_t commits = 0;  // Batches made durable.
+    WalCounters wal;
+};
+
+class SqliteRelayStore final : public RelayStore {
+public:
+    static Result<std::unique_ptr<SqliteRelayStore>> open(const SqliteRelayOptions& options);
+    ~SqliteRelayStore() override;
+
+    Result<void> commit(const RelayCommit& batch) override;
+    Result<std::optional<RelayRow>> find_row(std::string_view kind, std::string_view key) override;
+    Result<std::vector<RelayRow>> read_rows(
+        std::string_view kind,
+        std::string_view prefix,
+        std::string_view after,
+        std::int64_t count_max) override;
+    Result<std::vector<std::string>> known_events(
+        const std::vector<std::string>& event_keys) override;
+    Result<std::optional<RelayEventRow>> find_event(const std::string& event_key) override;
+    Result<std::vector<RelayEventRow>> read_events(std::int64_t count_max) override;
+    Result<std::vector<BufferEntryHead>> load_buffer_heads() override;
+    Result<std::vector<BufferEntry>> read_entries(
+        const std::string& instance_id,
+        std::int64_t after,
+        std::int64_t count_max,
+        std::int64_t bytes_max) override;
+    Result<std::vector<DeadLetter>> read_dead_letters(
+        const std::string& instance_id, const BufferKey& after, std::int64_t count_max) override;
+    Result<std::map<std::string, BufferTotals>> dead_letter_totals() override;
+    // Also empties a short log, so that the texts of what was deleted leave the disk in quiet
+    // times.
+    Result<std::int64_t> purge(Timestamp now, std::int64_t count_max) override;
+    Result<std::map<TenantId, LedgerHead>> load_heads() override;
+
+    SqliteRelayCounters counters() const;  // Any thread.
+    bool has_failed() const { return failed_; }
+
+private:
+    struct Reads {
+        SqliteStatement find_row;
+        SqliteStatement read_rows;
+        SqliteStatement is_known;
+        SqliteStatement find_event;
+        SqliteStatement read_events;
+        SqliteStatement load_buffer_heads;
+        SqliteStatement read_entry;
+        SqliteStatement read_letters_of_all;
+        SqliteStatement read_letters;
+        SqliteStatement letter_totals;
+        SqliteStatement load_heads;
+    };
+    struct Purges {
+        SqliteStatement rows;
+        SqliteStatement events;
+        SqliteStatement letters;
+    };
+
+    explicit SqliteRelayStore(SqliteRelayOptions options) : options_(std::move(options)) {}
+    Result<void> open_database();
+    Result<void> load_places();
+    Result<void> prepare_reads();
+    Result<void> prepare_purges();
+    Result<void> begin();
+    Result<void> finish(Result<void> written);
+    Result<std::int64_t> delete_expired(Timestamp now, std::int64_t count_max);
+    std::unexpected<Error> give_up(Error error);
+
+    SqliteRelayOptions options_;
+    std::atomic<bool> failed_ = false;
+    std::atomic<std::int64_t> commits_ = 0;
+    BufferPlaces places_;
+    // Statements after their connection, so that they go first.
+    std::optional<SqliteDb> db_;
+    SqliteStatement begin_;
+    SqliteStatement begin_reading_;
+    SqliteStatement commit_;
+    SqliteStatement rollback_;
+    Reads reads_;
+    Purges purges_;
+    std::unique_ptr<RelayWriter> writer_;
+    std::unique_ptr<WalCheckpointer> checkpointer_;
+};
+
+}  // namespace interlock
