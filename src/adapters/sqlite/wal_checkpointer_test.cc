@@ -91,6 +91,41 @@ TEST_F(WalCheckpointerTest, ASmallLogIsLeftAlone) {
     EXPECT_GT(checkpointer->counters().wal_pages, 0);
 }
 
+TEST_F(WalCheckpointerTest, AShortLogIsCutOnDemandAndOnlyOnce) {
+    const auto checkpointer = attach({.own_thread = false});
+    commit(*checkpointer);
+    checkpointer->empty_short_log();
+    EXPECT_EQ(wal_bytes(), 0);
+    EXPECT_EQ(checkpointer->counters().restarts, 1);
+    checkpointer->empty_short_log();
+    EXPECT_EQ(checkpointer->counters().restarts, 1);
+    commit(*checkpointer);
+    checkpointer->empty_short_log();
+    EXPECT_EQ(wal_bytes(), 0);
+    EXPECT_EQ(db.read_integer("SELECT count(*) FROM t").value(), 2);
+}
+
+TEST_F(WalCheckpointerTest, WhatALogThatStartedOverStillHoldsIsCutToo) {
+    const auto checkpointer =
+        attach({.own_thread = false, .passive_bytes = 32 * kKiB, .restart_bytes = 32 * kKiB});
+    while (checkpointer->counters().restarts == 0) {
+        commit(*checkpointer);
+    }
+    ASSERT_GT(wal_bytes(), 0);
+    checkpointer->empty_short_log();
+    EXPECT_EQ(wal_bytes(), 0);
+}
+
+TEST_F(WalCheckpointerTest, ALongLogIsNotCutOnDemand) {
+    const auto checkpointer = attach({.own_thread = false, .passive_bytes = 16 * kKiB});
+    for (int n = 0; n < 10; ++n) {
+        commit(*checkpointer);
+    }
+    checkpointer->empty_short_log();
+    EXPECT_GT(wal_bytes(), 0);
+    EXPECT_EQ(checkpointer->counters().restarts, 0);
+}
+
 TEST_F(WalCheckpointerTest, HaltedItMovesNothing) {
     const auto checkpointer =
         attach({.own_thread = false, .passive_bytes = 32 * kKiB, .restart_bytes = 64 * kKiB});
