@@ -40,6 +40,9 @@ public:
         *into_ = std::move(response);
     }
     std::shared_ptr<HttpStream> start_stream(HttpResponse) override { return nullptr; }
+    std::shared_ptr<WebSocket> accept_web_socket(std::shared_ptr<WebSocketPeer>) override {
+        return nullptr;
+    }
 
 private:
     std::shared_ptr<std::optional<HttpResponse>> into_;

@@ -7,6 +7,8 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "net/http_stream.h"
+#include "net/web_socket_channel.h"
+#include "net/web_socket_session.h"
 
 namespace interlock {
 namespace {
@@ -17,12 +19,13 @@ constexpr std::size_t kBusyInputBytes = 64 * 1024;  // While a request is arrivi
 constexpr std::size_t kReadAheadMax = 16 * 1024;
 // Answers to pipelined requests gathered into one write.
 constexpr std::size_t kGatherMax = 64 * 1024;
+constexpr std::size_t kSocketOutputKept = 512;  // By each WebSocket, idle or not.
 // How long we wait for the peer to read our last answer before the connection is torn down.
 constexpr std::chrono::milliseconds kLingerTime{2'000};
 
-void release_if_large(std::string& buffer) {
+void release_if_large(std::string& buffer, std::size_t kept_max) {
     buffer.clear();
-    if (buffer.capacity() > kGatherMax) {
+    if (buffer.capacity() > kept_max) {
         std::string().swap(buffer);
     }
 }
@@ -34,10 +37,12 @@ HttpConnection::HttpConnection(
     : loop_(std::move(loop)),
       peer_(std::move(peer)),
       budget_(budget),
-      parser_({
-          .header_bytes_max = loop_->shared().limits.header_bytes_max,
-          .body_bytes_max = loop_->shared().limits.body_bytes_max,
-      }) {}
+      parser_(
+          std::in_place,
+          HttpParseLimits{
+              .header_bytes_max = loop_->shared().limits.header_bytes_max,
+              .body_bytes_max = loop_->shared().limits.body_bytes_max,
+          }) {}
 
 HttpConnection::~HttpConnection() {
     if (phase_ != Phase::closed) {
@@ -101,6 +106,10 @@ void HttpConnection::pump() {
     if (is_pumping_) {
         return;
     }
+    if (phase_ == Phase::web_socket) {
+        pump_web_socket();
+        return;
+    }
     is_pumping_ = true;
     bool is_held = true;
     while (is_held) {
@@ -117,11 +126,11 @@ void HttpConnection::pump() {
 
 bool HttpConnection::read_request() {
     const ParseStep step =
-        parser_.feed(std::string_view(in_).substr(in_begin_, in_end_ - in_begin_));
+        parser_->feed(std::string_view(in_).substr(in_begin_, in_end_ - in_begin_));
     in_begin_ += step.consumed;
     switch (step.status) {
         case ParseStatus::failed:
-            answer_fault(parser_.fault());
+            answer_fault(parser_->fault());
             return false;
         case ParseStatus::complete:
             dispatch();
@@ -129,7 +138,7 @@ bool HttpConnection::read_request() {
         case ParseStatus::need_more:
             break;
     }
-    if (parser_.take_continue()) {
+    if (parser_->take_continue()) {
         out_ += kContinue;
     }
     if (!has_begun_ && (step.consumed > 0 || in_begin_ < in_end_)) {
@@ -140,7 +149,7 @@ bool HttpConnection::read_request() {
 }
 
 void HttpConnection::dispatch() {
-    ParsedRequest parsed = parser_.take();
+    ParsedRequest parsed = parser_->take();
     has_begun_ = false;
     phase_ = Phase::handling;
     ++request_;
@@ -152,8 +161,10 @@ void HttpConnection::dispatch() {
     parsed.request.peer_is_loopback = peer_.is_loopback;
     parsed.request.peer_address = peer_.address;
     loop_->shared().requests.fetch_add(1, std::memory_order_relaxed);
+    UpgradeOffer offer = judge_upgrade(parsed.request, is_http_1_0_);
+    is_upgrade_ = offer.refusal == 0;
     loop_->shared().handler(
-        std::move(parsed.request), make_responder(shared_from_this(), request_));
+        std::move(parsed.request), make_responder(shared_from_this(), request_, std::move(offer)));
 }
 
 void HttpConnection::take(Delivery delivery) {
@@ -162,6 +173,13 @@ void HttpConnection::take(Delivery delivery) {
         return;
     }
     if (phase_ == Phase::closed || delivery.request != request_) {
+        if (auto* start = std::get_if<SocketStart>(&delivery.what)) {
+            start->channel->end(close_codes::broken, {});
+        }
+        return;
+    }
+    if (phase_ == Phase::web_socket) {
+        take_web_socket(std::move(delivery));
         return;
     }
     if (phase_ == Phase::handling) {
@@ -169,6 +187,8 @@ void HttpConnection::take(Delivery delivery) {
             answer(*response);
         } else if (auto* start = std::get_if<StreamStart>(&delivery.what)) {
             begin_stream(std::move(*start));
+        } else if (auto* socket = std::get_if<SocketStart>(&delivery.what)) {
+            begin_web_socket(std::move(*socket));
         }
     } else if (phase_ == Phase::streaming) {
         if (auto* piece = std::get_if<StreamBytes>(&delivery.what)) {
@@ -292,6 +312,10 @@ void HttpConnection::read_more() {
     if (is_reading_ || has_peer_ended_ || phase_ == Phase::handshake || phase_ == Phase::closed) {
         return;
     }
+    if (phase_ == Phase::web_socket) {
+        read_more_frames();
+        return;
+    }
     if (is_lingering_) {
         in_begin_ = in_end_;
     }
@@ -299,6 +323,9 @@ void HttpConnection::read_more() {
     const bool is_parsing = phase_ == Phase::reading && !is_paused_ && out_.size() < kGatherMax;
     if (!is_parsing && unread >= kReadAheadMax) {
         return;  // The parser bounds what stays unread, but only while it is asked.
+    }
+    if (phase_ == Phase::handling && is_upgrade_) {
+        return;  // So that a WebSocket begins with a buffer of its own size.
     }
     if (in_begin_ > 0) {
         std::memmove(in_.data(), in_.data() + in_begin_, unread);
@@ -317,7 +344,13 @@ void HttpConnection::read_more() {
 }
 
 void HttpConnection::flush() {
-    while (!is_writing_ && !out_.empty() && phase_ != Phase::closed) {
+    while (!is_writing_ && phase_ != Phase::closed) {
+        if (session_) {
+            session_->gather(out_, kGatherMax);
+        }
+        if (out_.empty()) {
+            return;
+        }
         sending_.swap(out_);
         sending_stream_bytes_ = std::exchange(out_stream_bytes_, 0);
         const std::optional<std::size_t> written = try_write(sending_);
@@ -337,8 +370,11 @@ void HttpConnection::flush() {
 }
 
 void HttpConnection::note_all_sent() {
-    release_if_large(sending_);
+    release_if_large(sending_, session_ ? kSocketOutputKept : kGatherMax);
     sent_ = 0;
+    if (session_) {
+        session_->note_sent();
+    }
     if (channel_) {
         channel_->note_sent(std::exchange(sending_stream_bytes_, 0));
     }
@@ -391,6 +427,11 @@ void HttpConnection::begin_stop() {
             channel->lose_peer();
             break;
         }
+        case Phase::web_socket:
+            session_->close(
+                {.code = close_codes::going_away, .reason = "going away", .drops_waiting = false},
+                NetClock::now());
+            break;
         case Phase::closing:
             if (is_lingering_) {
                 close();
@@ -415,9 +456,15 @@ void HttpConnection::close() {
     if (const auto channel = std::exchange(channel_, nullptr)) {
         channel->lose_peer();
     }
+    if (const auto session = std::exchange(session_, nullptr)) {
+        session->lose();
+    }
 }
 
 bool HttpConnection::is_overdue(NetClock::time_point now) const {
+    if (phase_ == Phase::web_socket && session_->is_due(now)) {
+        return true;
+    }
     if (is_writing_) {
         return now >= write_deadline_;
     }
@@ -428,6 +475,7 @@ bool HttpConnection::is_overdue(NetClock::time_point now) const {
             return now >= read_deadline_;
         case Phase::handling:
         case Phase::streaming:
+        case Phase::web_socket:
         case Phase::closed:
             return false;
     }
@@ -438,6 +486,10 @@ void HttpConnection::expire() {
     if (!is_writing_ && phase_ == Phase::reading && has_begun_) {
         answer_fault(HttpFault::request_timeout);
         pump();
+        return;
+    }
+    if (phase_ == Phase::web_socket) {
+        expire_web_socket();
         return;
     }
     close();

@@ -2,7 +2,8 @@
 // on_read(), go out through start_write(), and a derived class moves them (TCP, Unix, TLS).
 //
 //     handshake -> reading -> handling -> reading -> ...            one request at a time, in order
-//                     |          `-> streaming -> reading
+//                     |          |-> streaming -> reading
+//                     |          `-> web_socket -> closing          frames until the end
 //                     `----------------`-> closing -> closed        closing: last answer, then
 //                     linger
 //
@@ -18,6 +19,8 @@
 #include "net/http_parse.h"
 
 namespace interlock {
+
+class WebSocketSession;
 
 struct PeerInfo {
     Listener listener = Listener::tcp;
@@ -39,7 +42,8 @@ public:
     void start();
     void start_refusal();  // Says 503 and closes.
     void take(Delivery delivery);
-    void resume();  // The pause that the loop was asked for is over.
+    void resume();    // The pause that the loop was asked for is over.
+    void pump_now();  // All that was delivered together is here.
     void begin_stop();
     void close();  // At once, without another byte.
 
@@ -65,7 +69,7 @@ protected:
     void on_written(bool is_ok, std::size_t count);
 
 private:
-    enum class Phase { handshake, reading, handling, streaming, closing, closed };
+    enum class Phase { handshake, reading, handling, streaming, web_socket, closing, closed };
 
     void pump();
     bool read_request();
@@ -83,6 +87,13 @@ private:
     void linger();
     ResponseFraming framing();
 
+    // In web_socket_connection.cc.
+    void begin_web_socket(SocketStart start);
+    void take_web_socket(Delivery delivery);
+    void pump_web_socket();
+    void read_more_frames();
+    void expire_web_socket();
+
     const std::shared_ptr<HttpLoop> loop_;
     const PeerInfo peer_;
     ConnectionBudget& budget_;  // In HttpShared, which the loop keeps.
@@ -94,7 +105,7 @@ private:
     bool is_paused_ = false;    // Was refused too often: what has arrived waits.
     int refusals_ = 0;          // Less the other answers; at least 0.
 
-    HttpRequestParser parser_;
+    std::optional<HttpRequestParser> parser_;  // None once the connection is a WebSocket.
     std::string in_;  // in_[in_begin_, in_end_) has arrived and is not parsed yet.
     std::size_t in_begin_ = 0;
     std::size_t in_end_ = 0;
@@ -107,7 +118,10 @@ private:
     bool keep_alive_ = true;
     bool is_http_1_0_ = false;
     bool is_head_ = false;
+    bool is_upgrade_ = false;  // The request in handling may become a WebSocket.
     std::shared_ptr<StreamChannel> channel_;
+    std::unique_ptr<WebSocketSession> session_;
+    bool is_pump_due_ = false;
 
     std::string out_;      // Waits until what is being sent is gone.
     std::string sending_;  // Being written; must not move meanwhile.

@@ -22,8 +22,13 @@ using Timer = asio::basic_waitable_timer<NetClock, asio::wait_traits<NetClock>, 
 // Deadlines are looked at in rounds rather than by one timer each, which would be re-armed with
 // every request. A deadline may therefore be late by one round.
 std::chrono::milliseconds round_of(const HttpLimits& limits) {
-    const auto shortest =
-        std::min({limits.request_read_timeout, limits.keep_alive_timeout, limits.write_timeout});
+    const auto shortest = std::min(
+        {limits.request_read_timeout,
+         limits.keep_alive_timeout,
+         limits.write_timeout,
+         limits.web_socket_ping_interval,
+         limits.web_socket_silence_max,
+         limits.web_socket_close_timeout});
     return std::clamp(shortest / 4, std::chrono::milliseconds(5), std::chrono::milliseconds(250));
 }
 
@@ -64,18 +69,19 @@ void HttpLoop::post(std::function<void()> task) {
     asio::post(reactor_->context, std::move(task));
 }
 
-void HttpLoop::deliver(Delivery delivery) {
+bool HttpLoop::deliver(Delivery delivery) {
     {
         const std::lock_guard lock(mutex_);
         if (is_ended_) {
-            return;
+            return false;
         }
         deliveries_.push_back(std::move(delivery));
         if (std::exchange(is_drain_posted_, true)) {
-            return;
+            return true;
         }
     }
     asio::post(reactor_->context, [this] { drain(); });
+    return true;
 }
 
 void HttpLoop::drain() {
@@ -89,16 +95,30 @@ void HttpLoop::drain() {
         const std::shared_ptr<HttpConnection> connection = delivery.connection;
         connection->take(std::move(delivery));
     }
+    const auto to_pump = std::exchange(to_pump_, {});
+    for (const std::shared_ptr<HttpConnection>& connection : to_pump) {
+        connection->pump_now();
+    }
+}
+
+void HttpLoop::pump_later(std::shared_ptr<HttpConnection> connection) {
+    to_pump_.push_back(std::move(connection));
 }
 
 void HttpLoop::run() {
     thread_ = std::this_thread::get_id();
     reactor_->context.run();
     CHECK(connections_.empty());
-    std::vector<Delivery> late;  // Destroyed outside the lock: a delivery may own its connection.
-    const std::lock_guard lock(mutex_);
-    is_ended_ = true;
-    late.swap(deliveries_);
+    std::vector<Delivery> late;  // Handled outside the lock: a delivery may own its connection.
+    {
+        const std::lock_guard lock(mutex_);
+        is_ended_ = true;
+        late.swap(deliveries_);
+    }
+    for (Delivery& delivery : late) {
+        const std::shared_ptr<HttpConnection> connection = delivery.connection;
+        connection->take(std::move(delivery));  // Is closed, but somebody may wait to be told.
+    }
 }
 
 void HttpLoop::finish() {

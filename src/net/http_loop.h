@@ -32,6 +32,7 @@ namespace interlock {
 
 class HttpConnection;
 class StreamChannel;
+class WebSocketChannel;
 
 using NetClock = std::chrono::steady_clock;
 
@@ -85,12 +86,37 @@ struct StreamEnd {
     bool is_complete = true;  // False: cut off, so that the peer can tell.
 };
 
+struct SocketStart {
+    std::string accept_key;
+    std::shared_ptr<WebSocketChannel> channel;
+};
+struct SocketMessage {
+    std::string text;
+    bool is_urgent = false;
+};
+struct SocketClose {
+    std::uint16_t code = 0;
+    std::string reason;
+    bool drops_waiting = false;  // What is not sent yet stays unsent.
+};
+struct SocketResume {};
+
 // Something for one request of one connection. `request` keeps a late answer away from the next
 // request on the same connection.
 struct Delivery {
     std::shared_ptr<HttpConnection> connection;
     std::uint64_t request = 0;
-    std::variant<HttpResponse, StreamStart, StreamBytes, StreamEnd, std::function<void()>> what;
+    std::variant<
+        HttpResponse,
+        StreamStart,
+        StreamBytes,
+        StreamEnd,
+        SocketStart,
+        SocketMessage,
+        SocketClose,
+        SocketResume,
+        std::function<void()>>
+        what;
 };
 
 class HttpLoop : public std::enable_shared_from_this<HttpLoop> {
@@ -103,8 +129,8 @@ public:
     // From any thread.
     void post(std::function<void()> task);
     // Queues for the loop; dropped once the loop has ended. Bounded by what it carries: one answer
-    // per open request, and per stream what StreamChannel allows to be unsent.
-    void deliver(Delivery delivery);
+    // per open request, and per stream and WebSocket what its channel allows to be unsent.
+    bool deliver(Delivery delivery);  // False: dropped.
     bool runs_here() const { return thread_.load() == std::this_thread::get_id(); }
     boost::asio::io_context& context();
     HttpShared& shared() { return *shared_; }
@@ -121,6 +147,8 @@ public:
     // Calls the connection's resume() then, or a little later. Each connection waits at most once
     // at a time.
     void resume_later(std::weak_ptr<HttpConnection> connection, NetClock::time_point at);
+    // Pumps the connection after all that was delivered together, so that it leaves together.
+    void pump_later(std::shared_ptr<HttpConnection> connection);
     void begin_stop();  // Connections end as soon as they owe nobody an answer.
     void close_all();
     std::string_view date();  // The Date header of this second.
@@ -139,6 +167,7 @@ private:
     std::atomic<std::thread::id> thread_{};
 
     std::unordered_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
+    std::vector<std::shared_ptr<HttpConnection>> to_pump_;
     bool is_stopping_ = false;
     bool is_sweep_armed_ = false;
     std::multimap<NetClock::time_point, std::weak_ptr<HttpConnection>> paused_;

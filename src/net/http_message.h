@@ -34,6 +34,9 @@ struct HttpRequest {
     std::optional<std::string> query_value(std::string_view name) const;
 };
 
+class WebSocket;
+class WebSocketPeer;
+
 struct HttpResponse {
     int status = 200;
     std::vector<HttpHeader> headers;
@@ -61,13 +64,17 @@ public:
     virtual void on_peer_closed(std::function<void()> call) = 0;
 };
 
-// The way back to one waiting caller. Exactly one of the two is called, once, from any thread; a
-// responder that is dropped without either answers 500.
+// The way back to one waiting caller. Exactly one of the three is called, once, from any thread; a
+// responder that is dropped without any answers 500.
 class HttpResponder {
 public:
     virtual ~HttpResponder() = default;
     virtual void send(HttpResponse response) = 0;
     virtual std::shared_ptr<HttpStream> start_stream(HttpResponse head) = 0;
+    // Ends HTTP on this connection (net/web_socket.h). A request that is no proper upgrade is
+    // answered 400 or 426; then, and when the server has stopped, there is no socket and `peer` is
+    // never called.
+    virtual std::shared_ptr<WebSocket> accept_web_socket(std::shared_ptr<WebSocketPeer> peer) = 0;
 };
 using HttpResponderPtr = std::shared_ptr<HttpResponder>;
 

@@ -25,10 +25,19 @@ struct HttpLimits {
     std::size_t body_bytes_max = 1024 * 1024;
     std::size_t connections_max = 4096;
     std::size_t stream_unsent_bytes_max = 1024 * 1024;
+    // Of a WebSocket: a larger message is closed with 1009; a peer that leaves more unread than the
+    // second bound with 1013.
+    std::size_t web_socket_message_bytes_max = 1024 * 1024 + 64 * 1024;
+    std::size_t web_socket_unsent_bytes_max = 4 * 1024 * 1024;
     // From the first byte of a request to its last (slow loris); also the TLS handshake.
     std::chrono::milliseconds request_read_timeout{15'000};
     std::chrono::milliseconds keep_alive_timeout{75'000};
     std::chrono::milliseconds write_timeout{15'000};
+    // A WebSocket that was silent for the one is pinged, for the other it is dropped.
+    std::chrono::milliseconds web_socket_ping_interval{30'000};
+    std::chrono::milliseconds web_socket_silence_max{75'000};
+    // From our close to the end of the connection, when the peer does not answer it.
+    std::chrono::milliseconds web_socket_close_timeout{10'000};
     // So many refusals more than other answers a connection may get at full speed. Each one beyond
     // them counts against the second of its thread; when that is used up, the next request of the
     // connection waits.
@@ -62,8 +71,8 @@ public:
     virtual std::uint16_t port() const = 0;
 
     // Stops accepting, closes idle connections, lets requests already being handled send their
-    // answer, and returns when they have or after `grace`. Streams are closed at once. Not from a
-    // handler: it would wait for itself.
+    // answer, and returns when they have or after `grace`. Streams are closed at once, WebSockets
+    // with 1001. Not from a handler: it would wait for itself.
     virtual void stop(std::chrono::milliseconds grace) = 0;
 
     struct Counters {

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "net/http_connection.h"
 #include "net/http_format.h"
+#include "net/web_socket_channel.h"
 
 namespace interlock {
 namespace {
@@ -28,8 +29,9 @@ private:
 
 class ConnectionResponder final : public HttpResponder {
 public:
-    ConnectionResponder(std::shared_ptr<HttpConnection> connection, std::uint64_t request)
-        : connection_(std::move(connection)), request_(request) {}
+    ConnectionResponder(
+        std::shared_ptr<HttpConnection> connection, std::uint64_t request, UpgradeOffer offer)
+        : connection_(std::move(connection)), request_(request), offer_(std::move(offer)) {}
 
     ~ConnectionResponder() override {
         if (!is_used_.exchange(true)) {
@@ -50,6 +52,22 @@ public:
         return std::make_shared<ResponseStream>(std::move(channel));
     }
 
+    std::shared_ptr<WebSocket> accept_web_socket(std::shared_ptr<WebSocketPeer> peer) override {
+        CHECK(!is_used_.exchange(true));
+        HttpLoop& loop = connection_->loop();
+        if (offer_.refusal != 0) {
+            loop.shared().bad_requests.fetch_add(1, std::memory_order_relaxed);
+            deliver(upgrade_refusal(offer_.refusal));
+            return nullptr;
+        }
+        auto channel = std::make_shared<WebSocketChannel>(connection_, request_, std::move(peer));
+        SocketStart start{.accept_key = std::move(offer_.accept_key), .channel = channel};
+        if (!loop.deliver({connection_, request_, std::move(start)})) {
+            return nullptr;
+        }
+        return make_web_socket(std::move(channel));
+    }
+
 private:
     void deliver(HttpResponse response) {
         HttpLoop& loop = connection_->loop();
@@ -62,6 +80,7 @@ private:
 
     const std::shared_ptr<HttpConnection> connection_;
     const std::uint64_t request_;
+    UpgradeOffer offer_;
     std::atomic<bool> is_used_{false};
 };
 
@@ -128,8 +147,9 @@ void StreamChannel::lose_peer() {
     }
 }
 
-HttpResponderPtr make_responder(std::shared_ptr<HttpConnection> connection, std::uint64_t request) {
-    return std::make_shared<ConnectionResponder>(std::move(connection), request);
+HttpResponderPtr make_responder(
+    std::shared_ptr<HttpConnection> connection, std::uint64_t request, UpgradeOffer offer) {
+    return std::make_shared<ConnectionResponder>(std::move(connection), request, std::move(offer));
 }
 
 }  // namespace interlock

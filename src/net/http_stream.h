@@ -10,6 +10,7 @@
 
 #include "net/http_loop.h"
 #include "net/http_message.h"
+#include "net/web_socket_upgrade.h"
 
 namespace interlock {
 
@@ -40,6 +41,7 @@ private:
     bool is_closed_ = false;  // By the handler; nobody wants to be called any more.
 };
 
-HttpResponderPtr make_responder(std::shared_ptr<HttpConnection> connection, std::uint64_t request);
+HttpResponderPtr make_responder(
+    std::shared_ptr<HttpConnection> connection, std::uint64_t request, UpgradeOffer offer);
 
 }  // namespace interlock
