@@ -200,7 +200,7 @@ void RelayDelivery::interrupt(
         !done) {
         log_info(
             "relay_interrupt_ignored",
-            {{"instance_id", session->caller.instance_id}, {"code", done.error().code()}});
+            {{"instance_id", session->caller.instance_id}, {"error", done.error().code()}});
     }
 }
 

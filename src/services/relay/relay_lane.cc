@@ -142,7 +142,7 @@ void RelayLane::lose(const Error& error) {
     is_lost_.store(true);
     log_error(
         "relay_lane_lost",
-        {{"code", error.code()},
+        {{"error", error.code()},
          {"message", error.message},
          {"next", "Check the disk of the data folder, then restart the server."}});
     for (const auto& call : on_lost_) {

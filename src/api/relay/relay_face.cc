@@ -1,0 +1,201 @@
+#include "api/relay/relay_face.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "contracts/relay/frame_lines.h"
+#include "net/web_socket.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::string_view kPath = "/relay";
+
+// The services' view of a socket.
+class FaceSocket final : public RelaySocket {
+public:
+    bool send(std::string line) override { return socket_ && socket_->send(std::move(line)); }
+    bool send_urgent(std::string line) override {
+        return socket_ && socket_->send_urgent(std::move(line));
+    }
+    void close(std::uint16_t code, std::string_view reason) override {
+        if (socket_) {
+            socket_->close(code, reason);
+        }
+    }
+    // Once, before anybody else has it.
+    void set(std::shared_ptr<WebSocket> socket) { socket_ = std::move(socket); }
+    WebSocket* get() { return socket_.get(); }
+
+private:
+    std::shared_ptr<WebSocket> socket_;
+};
+
+// Hears one gateway. On its connection's loop, but for what the lane tells it through `Flow`.
+class GatewayPeer final : public WebSocketPeer {
+public:
+    GatewayPeer(RelayDesk& desk, std::atomic<std::uint64_t>& bad_frames)
+        : desk_(desk), bad_frames_(bad_frames), flow_(std::make_shared<Flow>()) {}
+
+    void begin(RelaySessionPtr session, std::shared_ptr<FaceSocket> socket) {
+        session_ = std::move(session);
+        socket_ = std::move(socket);
+        flow_->socket = socket_;
+    }
+
+    void on_message(std::string_view payload, bool) override {
+        for (std::string& line : lines_.take(payload)) {
+            take(line);
+        }
+        if (!lines_.ok()) {
+            socket_->close(kCloseProtocol, "a line is longer than its bound");
+        }
+        if (flow_->waiting.load() >= kSocketFramesMax && !flow_->is_paused.exchange(true)) {
+            socket_->get()->pause_reading();
+            flow_->resume_if_done();  // The lane may have been faster.
+        }
+    }
+
+    void on_closed(std::uint16_t code, std::string_view reason) override {
+        log_debug(
+            "relay_socket_closed",
+            {{"instance_id", session_->caller.instance_id}, {"code", code}, {"reason", reason}});
+        desk_.closed(session_);
+    }
+
+private:
+    // How many frames the lane has yet to deal with.
+    struct Flow {
+        std::atomic<int> waiting{0};
+        std::atomic<bool> is_paused{false};
+        std::weak_ptr<FaceSocket> socket;
+
+        void resume_if_done() {
+            if (waiting.load() <= kSocketFramesMax / 2 && is_paused.exchange(false)) {
+                if (const auto held = socket.lock()) {
+                    held->get()->resume_reading();
+                }
+            }
+        }
+        void done() {
+            waiting.fetch_sub(1);
+            resume_if_done();
+        }
+    };
+
+    void take(std::string_view line) {
+        auto frame = decode_gateway_frame(line);
+        if (!frame) {
+            bad_frames_.fetch_add(1);
+            RelayDesk::answer_problem(session_, frame.error());
+            return;
+        }
+        if (std::holds_alternative<IgnoredFrame>(*frame)) {
+            return;
+        }
+        flow_->waiting.fetch_add(1);
+        if (!desk_.take(session_, *std::move(frame), [flow = flow_] { flow->done(); })) {
+            socket_->close(kCloseTryLater, "the connector is overloaded");
+        }
+    }
+
+    RelayDesk& desk_;
+    std::atomic<std::uint64_t>& bad_frames_;
+    std::shared_ptr<Flow> flow_;
+    RelaySessionPtr session_;
+    std::shared_ptr<FaceSocket> socket_;
+    FrameLines lines_;
+};
+
+// Lets the upgrade through only to say no in a way that a client can read: an HTTP status would be
+// a failed dial to it.
+class RefusedPeer final : public WebSocketPeer {
+public:
+    void on_message(std::string_view, bool) override {}
+    void on_closed(std::uint16_t, std::string_view) override {}
+};
+
+}  // namespace
+
+std::string bearer_of(const HttpRequest& request) {
+    constexpr std::string_view kScheme = "bearer ";
+    std::string found;
+    for (const auto& [name, value] : request.headers) {
+        if (!equal_ignoring_case(name, "authorization")) {
+            continue;
+        }
+        if (!found.empty() || value.size() <= kScheme.size() ||
+            !equal_ignoring_case(std::string_view(value).substr(0, kScheme.size()), kScheme)) {
+            return {};
+        }
+        found = value.substr(kScheme.size());
+    }
+    return found;
+}
+
+bool RelayFace::takes(const HttpRequest& request) {
+    return request.path() == kPath || is_web_socket_upgrade(request);
+}
+
+void RelayFace::refuse(const HttpResponderPtr& responder, int status, std::string_view sentence) {
+    counters_.refused.fetch_add(1);
+    HttpResponse response =
+        text_response(status, "application/json", to_text(Json::object({{"error", sentence}})));
+    if (status == 503) {
+        response.set("Retry-After", "1");
+    }
+    responder->send(std::move(response));
+}
+
+void RelayFace::handle(const HttpRequest& request, const HttpResponderPtr& responder) {
+    if (request.path() != kPath) {
+        refuse(responder, 400, "Gateways connect to /relay; there is no WebSocket here.");
+        return;
+    }
+    if (!is_web_socket_upgrade(request)) {
+        refuse(responder, 400, "This is a WebSocket; dial it with an upgrade request.");
+        return;
+    }
+    if (!parts_.is_ready()) {
+        refuse(responder, 503, "The relay is not ready; dial again in a moment.");
+        return;
+    }
+    const RelayDial dial = parts_.authenticate(bearer_of(request));
+    switch (dial.verdict) {
+        case RelayDial::Verdict::unavailable:
+            refuse(responder, 503, "The relay cannot check credentials now; dial again.");
+            return;
+        case RelayDial::Verdict::expired:
+            refuse(responder, 401, "The token has expired; dial again with a fresh one.");
+            return;
+        case RelayDial::Verdict::wrong:
+            counters_.refused.fetch_add(1);
+            if (const auto socket = responder->accept_web_socket(std::make_shared<RefusedPeer>())) {
+                socket->close(kCloseUnauthorised, "unauthorized");
+            }
+            return;
+        case RelayDial::Verdict::accepted:
+            break;
+    }
+    auto peer = std::make_shared<GatewayPeer>(parts_.desk, counters_.bad_frames);
+    auto face_socket = std::make_shared<FaceSocket>();
+    auto session = std::make_shared<RelaySession>();
+    session->caller = dial.caller;
+    session->socket = face_socket;
+    peer->begin(session, face_socket);
+    auto socket = responder->accept_web_socket(peer);
+    if (!socket) {
+        return;  // It was no proper upgrade and has its answer.
+    }
+    face_socket->set(std::move(socket));
+    if (!parts_.desk.open(session)) {
+        face_socket->close(kCloseTryLater, "the connector is overloaded");
+        return;
+    }
+    counters_.accepted.fetch_add(1);
+}
+
+}  // namespace interlock

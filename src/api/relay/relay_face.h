@@ -1,0 +1,63 @@
+// The `/relay` WebSocket: lets gateways in or tells them why not (R6), cuts what arrives into
+// frames and hands them to the desk. Decides nothing.
+//
+// Every handler runs on a network thread and does not block.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "net/http_message.h"
+#include "services/relay/relay_desk.h"
+
+namespace interlock {
+
+// Frames of one socket that wait for the lane. At this many its connection is not read any further
+// until half of them are done.
+inline constexpr int kSocketFramesMax = 256;
+
+// What became of a credential.
+struct RelayDial {
+    enum class Verdict {
+        accepted,
+        expired,      // Known, and only has to dial again: HTTP 401.
+        wrong,        // Absent, wrong or revoked: close 4401 after the upgrade.
+        unavailable,  // Cannot be told now: HTTP 503.
+    };
+    Verdict verdict = Verdict::unavailable;
+    RelayCaller caller;
+};
+
+class RelayFace {
+public:
+    struct Parts {
+        RelayDesk& desk;
+        std::function<RelayDial(std::string_view bearer)> authenticate;
+        std::function<bool()> is_ready;
+    };
+    explicit RelayFace(Parts parts) : parts_(std::move(parts)) {}
+
+    // `/relay` itself, and every WebSocket upgrade to another path.
+    static bool takes(const HttpRequest& request);
+    void handle(const HttpRequest& request, const HttpResponderPtr& responder);
+
+    struct Counters {
+        std::atomic<std::uint64_t> accepted{0};
+        std::atomic<std::uint64_t> refused{0};
+        std::atomic<std::uint64_t> bad_frames{0};
+    };
+    const Counters& counters() const { return counters_; }
+
+private:
+    void refuse(const HttpResponderPtr& responder, int status, std::string_view sentence);
+
+    Parts parts_;
+    Counters counters_;
+};
+
+// The token of `Authorization: Bearer`; empty when there is none, or more than one such header.
+std::string bearer_of(const HttpRequest& request);
+
+}  // namespace interlock

@@ -1,0 +1,321 @@
+// The delivery leg against a store in memory: what sockets see, and what a restart finds.
+#include "services/relay/relay_delivery.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/relay_world.h"
+
+namespace interlock {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Texts texts_of(RecordingSocket& socket) {
+    Texts texts;
+    for (auto& [text, id] : socket.take_inbound()) {
+        texts.push_back(text);
+    }
+    return texts;
+}
+
+// Acknowledges everything as it comes, and says what came.
+Texts drain(RelayWorld& world, const RelayWorld::Gateway& gateway) {
+    Texts texts;
+    for (auto came = gateway.socket->take_inbound(); !came.empty();
+         came = gateway.socket->take_inbound()) {
+        for (auto& [text, id] : came) {
+            texts.push_back(text);
+            world.ack(gateway, id);
+        }
+    }
+    return texts;
+}
+
+struct DeliveryTest : testing::Test {
+    DeliveryTest() {
+        world.add_instance("i1");
+        world.bind("ann", "i1");
+    }
+    void send(const std::string& id) { world.submit(RelayWorld::message("ann", id)); }
+    RelayWorld world;
+};
+
+TEST_F(DeliveryTest, AHelloIsAnsweredWithADescriptorForEachIdentity) {  // 003 §1, §2
+    auto gateway = world.dial("i1");
+    EXPECT_TRUE(gateway.socket->lines.empty());
+    world.say(gateway, HelloFrame{"local", "bot", {}});
+    world.say(gateway, HelloFrame{"telegram", "b2", {}});
+    const auto frames = gateway.socket->take_frames();
+    ASSERT_EQ(frames.size(), 2u);
+    EXPECT_EQ(std::get<DescriptorFrame>(frames[0]).descriptor.platform, "local");
+    EXPECT_EQ(std::get<DescriptorFrame>(frames[1]).descriptor.platform, "telegram");
+}
+
+TEST_F(DeliveryTest, ALiveInstanceGetsItsMessageAtOnceWithABufferId) {  // 003 §3, R1
+    auto gateway = world.connect("i1");
+    send("m1");
+    const auto came = gateway.socket->take_inbound();
+    ASSERT_EQ(came.size(), 1u);
+    EXPECT_EQ(came[0].first, "text m1");
+    EXPECT_FALSE(came[0].second.empty());
+    world.ack(gateway, came[0].second);
+    EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).waiting, 0u);
+    EXPECT_EQ(world.delivery.counters().acknowledged, 1);
+}
+
+TEST_F(DeliveryTest, WhatCameWhileNobodyListenedIsDrainedInOrder) {  // 003 §3.2
+    send("m1");
+    send("m2");
+    send("m3");
+    auto gateway = world.connect("i1");
+    EXPECT_EQ(drain(world, gateway), (Texts{"text m1", "text m2", "text m3"}));
+}
+
+TEST_F(DeliveryTest, AGatewayThatDiesWithoutGoingIdleLosesNothing) {  // 003 §3.2, I8
+    auto first = world.connect("i1");
+    send("m1");
+    send("m2");
+    auto came = first.socket->take_inbound();
+    ASSERT_EQ(came.size(), 2u);
+    world.ack(first, came[0].second);
+    world.hang_up(first);
+    send("m3");
+    auto second = world.connect("i1");
+    EXPECT_EQ(drain(world, second), (Texts{"text m2", "text m3"}));
+    EXPECT_EQ(world.delivery.counters().written_again, 1);
+}
+
+TEST_F(DeliveryTest, ARestartFindsEveryMessageThatWasNotAcknowledged) {  // I8
+    auto gateway = world.connect("i1");
+    send("m1");
+    send("m2");
+    world.ack(gateway, gateway.socket->take_inbound()[0].second);
+    RelayWorld after(world.store.take_contents());
+    auto again = after.connect("i1");
+    EXPECT_EQ(drain(after, again), Texts{"text m2"});
+    EXPECT_EQ(after.delivery.view(*after.state.instances.get("i1")).epoch, 2);
+}
+
+TEST_F(DeliveryTest, TheNewestHelloFencesTheOlderSocket) {  // R2
+    auto older = world.connect("i1");
+    send("m1");
+    const std::string id = older.socket->take_inbound()[0].second;
+    auto newer = world.connect("i1");
+    EXPECT_EQ(older.socket->close_code, kCloseFenced);
+    EXPECT_EQ(texts_of(*newer.socket), Texts{"text m1"});
+    world.ack(older, id);  // A fenced socket is not believed.
+    EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).waiting, 1u);
+    world.hang_up(older);
+    send("m2");
+    world.ack(newer, id);
+    EXPECT_EQ(texts_of(*newer.socket), Texts{"text m2"});
+}
+
+TEST_F(DeliveryTest, GoingIdleIsAnsweredAfterTheFlipAndBuffersFromThen) {  // 003 §3.2, R3
+    auto gateway = world.connect("i1");
+    gateway.socket->take_frames();
+    world.say(gateway, GoingIdleFrame{});
+    const auto frames = gateway.socket->take_frames();
+    ASSERT_EQ(frames.size(), 1u);
+    EXPECT_TRUE(std::holds_alternative<GoingIdleAckFrame>(frames[0]));
+    send("m1");
+    EXPECT_TRUE(gateway.socket->take_frames().empty());
+    EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "idle");
+    world.hang_up(gateway);
+    EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "asleep");
+    auto again = world.connect("i1");
+    EXPECT_TRUE(world.state.instances.get("i1")->is_flipped);  // Until the backlog is acknowledged.
+    EXPECT_EQ(drain(world, again), Texts{"text m1"});
+    EXPECT_FALSE(world.state.instances.get("i1")->is_flipped);
+    EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "live");
+}
+
+TEST_F(DeliveryTest, GoingIdleWaitsASecondForWhatIsOut) {  // R3
+    auto gateway = world.connect("i1");
+    send("m1");
+    gateway.socket->take_frames();
+    world.say(gateway, GoingIdleFrame{});
+    EXPECT_TRUE(gateway.socket->take_frames().empty());
+    world.pass(Duration::of_seconds(1));
+    ASSERT_EQ(gateway.socket->take_frames().size(), 1u);
+}
+
+TEST_F(DeliveryTest, TellsAsleepFromDead) {  // 003 §3.4, issue 6 §7
+    EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "new");
+    auto gateway = world.connect("i1");
+    EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "live");
+    world.hang_up(gateway);
+    EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "dead");
+}
+
+TEST_F(DeliveryTest, AnEntryThatThreeSocketsDoNotAcknowledgeBecomesADeadLetter) {  // R2
+    send("m1");
+    send("m2");
+    for (int socket = 0; socket < 3; ++socket) {
+        auto gateway = world.connect("i1");
+        EXPECT_EQ(texts_of(*gateway.socket), Texts{"text m1"});
+        world.hang_up(gateway);
+    }
+    auto gateway = world.connect("i1");
+    EXPECT_EQ(texts_of(*gateway.socket), Texts{"text m2"});
+    const auto dead = world.store.read_dead_letters("i1", {"i1", 0}, 10);
+    ASSERT_TRUE(dead);
+    ASSERT_EQ(dead->size(), 1u);
+    EXPECT_EQ(dead->front().reason, "not_acknowledged");
+    EXPECT_NE(dead->front().entry.text.find("text m1"), std::string::npos);
+}
+
+TEST_F(DeliveryTest, ADeadLetterCanBeDeliveredAfterAll) {
+    send("m1");
+    for (int socket = 0; socket < 3; ++socket) {
+        world.hang_up(world.connect("i1"));
+    }
+    const std::int64_t seq = world.store.read_dead_letters("i1", {"i1", 0}, 1)->front().entry.seq;
+    world.change([&](RelayTurn& turn) {
+        EXPECT_TRUE(world.delivery.requeue_dead(turn, {"i1", seq}));
+        EXPECT_FALSE(world.delivery.requeue_dead(turn, {"i1", seq + 1}));
+    });
+    auto gateway = world.connect("i1");
+    EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
+    EXPECT_TRUE(world.store.read_dead_letters("i1", {"i1", 0}, 1)->empty());
+}
+
+TEST(Delivery, OverflowGoesToTheDeadLettersUntilTheBufferIsEmpty) {  // R16
+    RelayWorld world({}, {.entries_max = 2});
+    world.add_instance("i1");
+    world.bind("ann", "i1");
+    for (const char* id : {"m1", "m2", "m3"}) {
+        EXPECT_TRUE((*world.submit(RelayWorld::message("ann", id)))->is_stored);
+    }
+    auto gateway = world.connect("i1");
+    const auto came = gateway.socket->take_inbound();
+    ASSERT_EQ(came.size(), 1u);
+    world.ack(gateway, came[0].second);
+    world.submit(RelayWorld::message("ann", "m4"));  // There is room, but m3 is ahead of it.
+    EXPECT_EQ(drain(world, gateway), Texts{"text m2"});
+    world.submit(RelayWorld::message("ann", "m5"));
+    EXPECT_EQ(drain(world, gateway), Texts{"text m5"});
+    const auto dead = world.store.read_dead_letters("i1", {"i1", 0}, 10);
+    ASSERT_EQ(dead->size(), 2u);
+    EXPECT_NE((*dead)[0].entry.text.find("text m3"), std::string::npos);
+    EXPECT_NE((*dead)[1].entry.text.find("text m4"), std::string::npos);
+}
+
+TEST_F(DeliveryTest, ASocketThatAcknowledgesNothingIsClosedAfterFiveMinutes) {  // R2
+    auto gateway = world.connect("i1");
+    send("m1");
+    world.pass(Duration::of_seconds(299));
+    EXPECT_EQ(gateway.socket->close_code, 0);
+    world.pass(Duration::of_seconds(1));
+    EXPECT_EQ(gateway.socket->close_code, kCloseTryLater);
+}
+
+TEST_F(DeliveryTest, ASocketThatSaysNoHelloIsClosed) {
+    auto gateway = world.dial("i1");
+    world.pass(Duration::of_seconds(29));
+    EXPECT_EQ(gateway.socket->close_code, 0);
+    world.pass(Duration::of_seconds(1));
+    EXPECT_EQ(gateway.socket->close_code, kCloseProtocol);
+}
+
+TEST_F(DeliveryTest, EntriesPastTheirLifeBecomeDeadLetters) {  // R16
+    send("m1");
+    world.pass(Duration::of_days(7));
+    const auto dead = world.store.read_dead_letters("i1", {"i1", 0}, 10);
+    ASSERT_EQ(dead->size(), 1u);
+    EXPECT_EQ(dead->front().reason, "expired");
+    EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).waiting, 0u);
+}
+
+TEST_F(DeliveryTest, AnInterruptReachesTheInstanceThatRunsTheSession) {  // 003 §5
+    world.add_instance("i2");
+    auto runner = world.connect("i1");
+    auto other = world.connect("i2");
+    send("m1");
+    runner.socket->take_frames();
+    other.socket->take_frames();
+    world.say(other, InterruptFrame{"agent:main:local:dm:dm:ann", "stop"});
+    const auto frames = runner.socket->take_frames();
+    ASSERT_EQ(frames.size(), 1u);
+    const auto& interrupt = std::get<InterruptInboundFrame>(frames[0]);
+    EXPECT_EQ(interrupt.session_key, "agent:main:local:dm:dm:ann");
+    EXPECT_EQ(interrupt.chat_id, "dm:ann");
+    EXPECT_TRUE(other.socket->take_frames().empty());
+}
+
+TEST_F(DeliveryTest, AnInterruptOfAnotherTenantsSessionReachesNobody) {  // I7
+    world.add_instance("x1", "t2");
+    auto runner = world.connect("i1");
+    auto stranger = world.connect("x1");
+    send("m1");
+    runner.socket->take_frames();
+    world.say(stranger, InterruptFrame{"agent:main:local:dm:dm:ann", ""});
+    EXPECT_TRUE(runner.socket->take_frames().empty());
+}
+
+TEST_F(DeliveryTest, ASleeperWithMailIsPokedOnceAMinuteAtMostAndLessAndLess) {  // 003 §3.3, R13
+    auto gateway = world.connect("i1");
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    world.pass(Duration::of_seconds(5));
+    EXPECT_TRUE(world.waker.calls.empty());  // No mail.
+    send("m1");
+    world.pass(Duration::of_seconds(1));
+    ASSERT_EQ(world.waker.calls.size(), 1u);
+    EXPECT_EQ(world.waker.calls[0].url, "http://wake.example/i1");
+    send("m2");
+    world.pass(Duration::of_seconds(59));
+    EXPECT_EQ(world.waker.calls.size(), 1u);
+    world.pass(Duration::of_seconds(1));
+    EXPECT_EQ(world.waker.calls.size(), 2u);
+    world.pass(Duration::of_seconds(119));
+    EXPECT_EQ(world.waker.calls.size(), 2u);
+    world.pass(Duration::of_seconds(1));
+    EXPECT_EQ(world.waker.calls.size(), 3u);
+}
+
+TEST_F(DeliveryTest, APokeIsGivenUpAfterADay) {  // R13
+    auto gateway = world.connect("i1");
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    send("m1");
+    for (int hour = 0; hour < 30; ++hour) {
+        world.pass(Duration::of_hours(1));
+    }
+    const std::size_t calls = world.waker.calls.size();
+    EXPECT_GT(calls, 20u);
+    EXPECT_EQ(world.wake.counters().given_up, 1);
+    world.pass(Duration::of_hours(5));
+    EXPECT_EQ(world.waker.calls.size(), calls);
+}
+
+TEST_F(DeliveryTest, AnInstanceThatDiedIsNotPoked) {  // R13: only one that said going_idle
+    world.hang_up(world.connect("i1"));
+    send("m1");
+    world.pass(Duration::of_minutes(10));
+    EXPECT_TRUE(world.waker.calls.empty());
+}
+
+TEST_F(DeliveryTest, ALostStoreTellsNobodyThatItHasAMessage) {  // ADR 0012
+    auto gateway = world.connect("i1");
+    gateway.socket->take_frames();
+    world.store.fail_next_commit();
+    const auto answer = world.submit(RelayWorld::message("ann", "m1"));
+    ASSERT_TRUE(answer->has_value());
+    EXPECT_FALSE((*answer)->is_stored);
+    EXPECT_TRUE(gateway.socket->take_inbound().empty());
+    EXPECT_EQ(gateway.socket->close_code, kCloseTryLater);
+    EXPECT_TRUE(world.lane.is_lost());
+    EXPECT_FALSE((*world.submit(RelayWorld::message("ann", "m2")))->is_stored);
+}
+
+TEST_F(DeliveryTest, ADroppedInstanceLosesItsBufferAndItsSockets) {  // R16
+    auto gateway = world.connect("i1");
+    send("m1");
+    world.change([&](RelayTurn& turn) { world.delivery.drop_instance(turn, "i1"); });
+    EXPECT_EQ(gateway.socket->close_code, kCloseUnauthorised);
+    EXPECT_TRUE(world.store.load_buffer_heads()->empty());
+}
+
+}  // namespace
+}  // namespace interlock

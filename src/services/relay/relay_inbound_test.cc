@@ -1,0 +1,315 @@
+// From a platform's event to the instances that may have it.
+#include "services/relay/relay_inbound.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/relay_world.h"
+
+namespace interlock {
+namespace {
+
+// Knows who sees which channel; everything else of a platform is not asked here.
+class SightPlatform final : public ChatPlatform {
+public:
+    const BotKey& bot() const override { return key_; }
+    BotIdentity identity() const override { return {}; }
+    CapabilityDescriptor descriptor() const override { return {}; }
+    LengthUnit length_unit() const override { return LengthUnit::code_points; }
+    PlatformHealth health() const override { return {}; }
+    void start(PlatformInbox&, std::string) override {}
+    void stop() override {}
+    PlatformReply call(const PlatformCall&) override { return {}; }
+    WebhookAnswer receive(const WebhookRequest&) override { return {}; }
+    std::optional<bool> cached_view(const ViewQuestion& question) const override {
+        const auto found = cached.find(question.user_id + "@" + question.channel_id);
+        return found == cached.end() ? std::nullopt : std::optional(found->second);
+    }
+    std::optional<bool> find_view(const ViewQuestion& question) override {
+        asked.push_back(question.user_id + "@" + question.channel_id);
+        const auto found = real.find(asked.back());
+        return found == real.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    std::map<std::string, bool> cached;
+    std::map<std::string, bool> real;
+    std::vector<std::string> asked;
+
+private:
+    BotKey key_{"discord", "bot"};
+};
+
+struct InboundTest : testing::Test {
+    InboundTest() {
+        world.add_instance("i1");
+        world.add_instance("i2");
+        world.add_instance("x1", "t2");
+        world.bind("ann", "i1", "discord");
+        world.bind("bob", "i2", "discord");
+        world.bind("eve", "x1", "discord");
+        world.platforms[{"discord", "bot"}] = &discord;
+        route("g1", "t1");
+        route("g2", "t2");
+        for (const char* user : {"ann", "bob", "eve"}) {
+            discord.cached[std::string(user) + "@c1"] = true;
+        }
+    }
+    void route(const std::string& guild, const std::string& tenant) {
+        world.change([&](RelayTurn& turn) {
+            world.state.routes.put(
+                turn,
+                row_key({"discord", "bot", guild}),
+                {.platform = "discord",
+                 .bot_id = "bot",
+                 .discriminator = guild,
+                 .tenant_id = TenantId::trusted(tenant),
+                 .made_at = turn.now()});
+        });
+    }
+    void claim(const std::string& instance, const std::string& channel) {
+        world.change([&](RelayTurn& turn) {
+            world.state.scopes.put(
+                turn,
+                row_key({"discord", "g1", channel}),
+                {.platform = "discord",
+                 .guild_id = "g1",
+                 .channel_id = channel,
+                 .instance_id = instance,
+                 .tenant_id = TenantId::trusted("t1"),
+                 .made_at = turn.now()});
+            InstanceRow row = *world.state.instances.get(instance);
+            row.principals = {{.platform = {}, .audience = PrincipalAudience::any, .allow = {}}};
+            world.state.instances.put(turn, instance, row);
+        });
+    }
+    static PlatformArrival guild_message(
+        const std::string& user, const std::string& id, const std::string& guild = "g1") {
+        PlatformArrival arrival = RelayWorld::message(user, id);
+        arrival.bot = {"discord", "bot"};
+        arrival.event.is_dm = false;
+        arrival.event.discriminator = guild;
+        arrival.event.event.source.platform = "discord";
+        arrival.event.event.source.chat_id = "c1";
+        arrival.event.event.source.chat_type = "group";
+        arrival.event.event.source.scope_id = guild;
+        return arrival;
+    }
+    std::size_t waiting(const std::string& instance) {
+        return world.delivery.view(*world.state.instances.get(instance)).waiting;
+    }
+    Json why(const std::string& id) {
+        const auto event = world.store.find_event(event_key_of({"discord", "bot"}, id));
+        return *parse_json((*event)->why);
+    }
+    SightPlatform discord;
+    RelayWorld world;
+};
+
+TEST_F(InboundTest, AnAuthorsMessageReachesHisOwnInstanceOnly) {  // 003 §7.1
+    const auto answer = world.submit(guild_message("ann", "m1"));
+    ASSERT_TRUE(answer->has_value());
+    EXPECT_TRUE((*answer)->is_stored);
+    EXPECT_TRUE((*answer)->is_delivered);
+    EXPECT_EQ(waiting("i1"), 1u);
+    EXPECT_EQ(waiting("i2"), 0u);
+    EXPECT_EQ(waiting("x1"), 0u);
+}
+
+TEST_F(InboundTest, TheSameEventTwiceIsDeliveredOnce) {  // issue 6 §7, I8
+    world.submit(guild_message("ann", "m1"));
+    const auto again = world.submit(guild_message("ann", "m1"));
+    EXPECT_TRUE((*again)->is_stored);
+    EXPECT_EQ(waiting("i1"), 1u);
+    EXPECT_EQ(world.inbound.counters().at("discord").duplicates, 1);
+}
+
+TEST_F(InboundTest, ADuplicateIsKnownAfterARestartToo) {
+    world.submit(RelayWorld::message("ann", "m1"));
+    RelayWorld after(world.store.take_contents());
+    after.submit(RelayWorld::message("ann", "m1"));
+    EXPECT_EQ(after.inbound.counters().at("local").duplicates, 1);
+}
+
+TEST_F(InboundTest, TheTenantComesFromTheGuildAndNotFromTheAuthor) {  // 003 §3, R4
+    world.submit(guild_message("ann", "m1", "g2"));
+    EXPECT_EQ(waiting("i1"), 0u);
+    EXPECT_EQ(waiting("x1"), 0u);
+}
+
+TEST_F(InboundTest, AnEventWithoutARouteIsDroppedCountedAndExplained) {  // R4
+    const auto answer = world.submit(guild_message("ann", "m1", "g9"));
+    EXPECT_TRUE((*answer)->is_stored);
+    EXPECT_FALSE((*answer)->is_delivered);
+    EXPECT_EQ(world.inbound.counters().at("discord").no_route, 1);
+    EXPECT_EQ(why("m1").find("note")->as_string(), "no_route");
+}
+
+TEST_F(InboundTest, AnUnboundAuthorReachesNobody) {  // 003 §7.1
+    claim("i1", "c1");
+    world.submit(guild_message("zed", "m1"));
+    EXPECT_EQ(waiting("i1"), 0u);
+    EXPECT_EQ(
+        why("m1").find("decisions")->items()[0].find("steps")->items().back().as_string(),
+        "unbound_author");
+}
+
+TEST_F(InboundTest, AScopeLetsAnotherLinkedUserThroughWhenItsOwnerSeesTheChannel) {  // §7.1
+    claim("i1", "c1");
+    world.submit(guild_message("bob", "m1"));
+    EXPECT_EQ(waiting("i1"), 1u);
+    EXPECT_EQ(waiting("i2"), 1u);
+    discord.cached["ann@c1"] = false;
+    world.submit(guild_message("bob", "m2"));
+    EXPECT_EQ(waiting("i1"), 1u);
+    EXPECT_EQ(waiting("i2"), 2u);
+}
+
+TEST_F(InboundTest, WhatNobodyKnowsIsAskedAndTheChatKeepsItsOrder) {  // R17
+    discord.cached.clear();
+    discord.real["ann@c1"] = true;
+    const auto first = world.submit(guild_message("ann", "m1"));
+    const auto second = world.submit(guild_message("ann", "m2"));
+    EXPECT_FALSE(first->has_value());
+    EXPECT_FALSE(second->has_value());
+    EXPECT_EQ(world.inbound.waiting_for_facts(), 1u);
+    discord.cached["ann@c1"] = true;
+    world.run_blocking();
+    EXPECT_TRUE((*first)->is_delivered);
+    EXPECT_TRUE((*second)->is_delivered);
+    EXPECT_EQ(discord.asked, std::vector<std::string>{"ann@c1"});
+    EXPECT_EQ(world.inbound.waiting_for_facts(), 0u);
+    auto gateway = world.connect("i1");
+    EXPECT_EQ(gateway.socket->take_inbound()[0].first, "text m1");
+}
+
+TEST_F(InboundTest, WhatCannotBeFoundOutCountsAsNo) {  // I5
+    discord.cached.clear();
+    const auto answer = world.submit(guild_message("ann", "m1"));
+    world.run_blocking();
+    EXPECT_FALSE((*answer)->is_delivered);
+    EXPECT_EQ(waiting("i1"), 0u);
+    EXPECT_EQ(
+        why("m1").find("decisions")->items()[0].find("steps")->items().back().as_string(),
+        "view_unknown");
+}
+
+TEST_F(InboundTest, AnswersOfABotLeaveInTheOrderOfItsArrivals) {  // ports/chat_platform.h
+    discord.cached.erase("ann@c1");
+    discord.real["ann@c1"] = true;
+    const auto slow = world.submit(guild_message("ann", "m1"));
+    PlatformArrival elsewhere = guild_message("bob", "m2");
+    elsewhere.event.event.source.chat_id = "c2";
+    discord.cached["bob@c2"] = true;
+    const auto quick = world.submit(std::move(elsewhere));
+    EXPECT_EQ(waiting("i2"), 1u);
+    EXPECT_FALSE(quick->has_value());
+    world.run_blocking();
+    EXPECT_TRUE(slow->has_value());
+    EXPECT_TRUE(quick->has_value());
+}
+
+TEST_F(InboundTest, ADirectMessageGoesToTheChosenInstance) {  // 003 §7.2 dm-default
+    world.bind("ann", "i2", "local");
+    world.clock.advance(Duration::of_seconds(1));
+    world.bind("ann", "i1", "local");
+    world.submit(RelayWorld::message("ann", "m1"));
+    EXPECT_EQ(waiting("i2"), 1u);
+    world.change([&](RelayTurn& turn) {
+        world.state.dm_defaults.put(turn, row_key({"local", "ann"}), {"local", "ann", "i1"});
+    });
+    world.submit(RelayWorld::message("ann", "m2"));
+    EXPECT_EQ(waiting("i1"), 1u);
+    EXPECT_EQ(waiting("i2"), 1u);
+}
+
+TEST_F(InboundTest, OurOwnBotsAreNeverHeard) {  // R9
+    world.bind("our-bot", "i1", "discord");
+    world.submit(guild_message("our-bot", "m1"));
+    EXPECT_EQ(waiting("i1"), 0u);
+}
+
+TEST_F(InboundTest, ALinkCodeNeverReachesAnAgent) {  // R8
+    world.bind("ann", "i1", "local");
+    PlatformArrival arrival = RelayWorld::message("ann", "m1");
+    arrival.event.event.text = "/link  abc-123 ";
+    world.submit(std::move(arrival));
+    ASSERT_EQ(world.link_tries.size(), 1u);
+    EXPECT_EQ(world.link_tries[0].code, "abc-123");
+    EXPECT_EQ(world.link_tries[0].user_id, "ann");
+    EXPECT_EQ(waiting("i1"), 0u);
+    ASSERT_EQ(world.notices.size(), 1u);
+    EXPECT_EQ(world.notices[0].first, "dm:ann");
+
+    PlatformArrival in_guild = guild_message("ann", "m2");
+    in_guild.event.event.text = "/link abc-123";
+    world.submit(std::move(in_guild));
+    EXPECT_EQ(world.link_tries.size(), 1u);
+    EXPECT_EQ(waiting("i1"), 0u);
+    EXPECT_EQ(world.notices.size(), 2u);
+}
+
+TEST(LinkCommand, IsTheWholeWord) {
+    EXPECT_EQ(read_link_command("/link abc"), "abc");
+    EXPECT_EQ(read_link_command("/link"), "");
+    EXPECT_FALSE(read_link_command("/linked abc"));
+    EXPECT_FALSE(read_link_command("link abc"));
+}
+
+TEST_F(InboundTest, ACapabilityIsKeptForEveryInstanceThatGotTheEvent) {  // 003 §6, R10
+    PlatformArrival arrival = guild_message("ann", "m1");
+    arrival.event.capability_kind = "discord.interaction_token";
+    arrival.event.capability = SecretString("secret-token");
+    arrival.forward = PassthroughForward{
+        .platform = "discord",
+        .bot_id = "bot",
+        .method = "POST",
+        .path = "/",
+        .headers = {},
+        .body = "{}",
+        .profile = {}};
+    world.submit(std::move(arrival));
+    ASSERT_EQ(world.capabilities.size(), 1u);
+    EXPECT_EQ(world.capabilities[0].instance_id, "i1");
+    EXPECT_EQ(world.capabilities[0].value.reveal(), "secret-token");
+    EXPECT_FALSE(world.capabilities[0].session_keys.empty());
+    auto gateway = world.connect("i1");
+    const auto frames = gateway.socket->take_frames();
+    ASSERT_EQ(frames.size(), 2u);
+    EXPECT_EQ(std::get<PassthroughForwardFrame>(frames[1]).forward.body, "{}");
+}
+
+TEST_F(InboundTest, APressGoesToWhoeverAsked) {  // relay-wire §12, R8
+    world.bind("ann", "i2", "discord");
+    world.on_press = [](RelayTurn&, const PressTry& press) -> Result<std::optional<PressOutcome>> {
+        EXPECT_EQ(press.allowed, (std::vector<std::string>{"i1", "i2"}));
+        PressOutcome outcome{.instance_id = "i2", .response = press.response, .is_first = true};
+        outcome.response.label = "Yes";
+        return std::optional(std::move(outcome));
+    };
+    PlatformArrival arrival = guild_message("ann", "m1");
+    arrival.event.event.prompt_response = PromptResponse{"p1", "yes", "", "77"};
+    world.submit(std::move(arrival));
+    EXPECT_EQ(waiting("i1"), 0u);
+    EXPECT_EQ(waiting("i2"), 1u);
+}
+
+TEST_F(InboundTest, TheRecordHoldsIdsAndDigestsAndNoText) {  // R16
+    world.submit(guild_message("ann", "m1"));
+    const auto ledger = world.store.ledger().read_ledger(TenantId::trusted("t1"), 0, 10);
+    ASSERT_EQ(ledger->size(), 1u);
+    EXPECT_NE(ledger->front().canonical_json.find("discord/bot/m1"), std::string::npos);
+    EXPECT_EQ(ledger->front().canonical_json.find("text m1"), std::string::npos);
+}
+
+TEST_F(InboundTest, TheCursorIsStoredWithTheEvent) {  // R16
+    PlatformArrival arrival = guild_message("ann", "m1");
+    arrival.cursor = "seq 5";
+    world.submit(std::move(arrival));
+    EXPECT_EQ(world.state.cursors.get("discord/bot")->cursor, "seq 5");
+    world.inbound.note_cursor({"discord", "bot"}, "seq 6");
+    world.settle();
+    RelayWorld after(world.store.take_contents());
+    EXPECT_EQ(after.state.cursors.get("discord/bot")->cursor, "seq 6");
+}
+
+}  // namespace
+}  // namespace interlock

@@ -1,0 +1,271 @@
+// The relay's delivery and inbound sides on a store in memory and a clock that tests turn, with
+// sockets that only remember. Work runs when settle() is called, on the caller's thread.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/memory/local_relay_bus.h"
+#include "adapters/memory/memory_relay_store.h"
+#include "base/check.h"
+#include "services/relay/relay_desk.h"
+#include "services/relay/relay_inbound.h"
+#include "services/relay/relay_wake.h"
+#include "testing/fake_clock.h"
+
+namespace interlock {
+
+// Remembers the frames that came down, as a client would read them.
+class RecordingSocket final : public RelaySocket {
+public:
+    bool send(std::string line) override { return take(std::move(line)); }
+    bool send_urgent(std::string line) override { return take(std::move(line)); }
+    void close(std::uint16_t code, std::string_view) override {
+        if (close_code == 0) {
+            close_code = code;
+        }
+    }
+
+    // The frames since it was last asked.
+    std::vector<ConnectorFrame> take_frames() {
+        std::vector<ConnectorFrame> frames;
+        for (const std::string& line : std::exchange(lines, {})) {
+            auto frame = decode_connector_frame(std::string_view(line).substr(0, line.size() - 1));
+            CHECK(frame.has_value());
+            frames.push_back(*std::move(frame));
+        }
+        return frames;
+    }
+    // Texts of the messages among them, with their buffer ids.
+    std::vector<std::pair<std::string, std::string>> take_inbound() {
+        std::vector<std::pair<std::string, std::string>> texts;
+        for (const ConnectorFrame& frame : take_frames()) {
+            if (const auto* inbound = std::get_if<InboundFrame>(&frame)) {
+                texts.emplace_back(inbound->event.text, inbound->buffer_id);
+            }
+        }
+        return texts;
+    }
+
+    std::vector<std::string> lines;
+    std::uint16_t close_code = 0;
+    bool is_broken = false;
+
+private:
+    bool take(std::string line) {
+        if (is_broken || close_code != 0) {
+            return false;
+        }
+        lines.push_back(std::move(line));
+        return true;
+    }
+};
+
+class RecordingWaker final : public WakeCaller {
+public:
+    bool poke(WakeCall call, std::function<void(WakeOutcome)> done) override {
+        calls.push_back(std::move(call));
+        done({.is_reached = true, .detail = "204"});
+        return true;
+    }
+    std::vector<WakeCall> calls;
+};
+
+struct RelayWorld {
+    explicit RelayWorld(MemoryRelayContents contents = {}, DeliveryBounds bounds = {})
+        : store(std::move(contents)),
+          lane(store, clock),
+          state(store),
+          delivery({
+              .state = state,
+              .clock = clock,
+              .bus = bus,
+              .descriptor =
+                  [](const BotKey& bot) {
+                      CapabilityDescriptor descriptor;
+                      descriptor.platform = bot.platform;
+                      descriptor.label = bot.platform;
+                      return descriptor;
+                  },
+              .bounds = bounds,
+          }),
+          inbound({
+              .lane = lane,
+              .state = state,
+              .delivery = delivery,
+              .platform = [this](const BotKey& bot) { return platforms[bot]; },
+              .run_blocking =
+                  [this](std::function<void()> job) {
+                      blocking.push_back(std::move(job));
+                      return true;
+                  },
+              .redeem_link =
+                  [this](RelayTurn&, const LinkTry& link) {
+                      link_tries.push_back(link);
+                      return std::string("Linked.");
+                  },
+              .bind_capability = [this](RelayTurn&, CapabilityDraft draft) -> Result<void> {
+                  capabilities.push_back(std::move(draft));
+                  return {};
+              },
+              .press = [this](RelayTurn& turn, const PressTry& press)
+                  -> Result<std::optional<PressOutcome>> { return on_press(turn, press); },
+              .notify =
+                  [this](const BotKey&, const std::string& chat, std::string text) {
+                      notices.emplace_back(chat, std::move(text));
+                  },
+              .is_own_bot = [](const std::string&,
+                               const std::string& user) { return user == "our-bot"; },
+          }),
+          wake({.lane = lane, .state = state, .delivery = delivery, .caller = waker}),
+          desk(
+              {.lane = lane,
+               .delivery = delivery,
+               .clock = clock,
+               .outbound = [this](RelayTurn&, const RelayDesk::Outbound& call) {
+                   outbounds.push_back(call.frame);
+               }}) {
+        bus.subscribe([this](const RelayHint& hint) { delivery.take_hint(hint); });
+        CHECK(lane.open().has_value());
+        CHECK(state.load().has_value());
+        CHECK(delivery.load().has_value());
+        lane.add_duty([this](RelayTurn& turn) { delivery.sweep(turn); });
+        lane.add_duty([this](RelayTurn& turn) { wake.sweep(turn); });
+        lane.on_lost([this](const Error&) { delivery.close_all(kCloseTryLater, "lost"); });
+    }
+
+    // Does everything that waits, and what follows from it.
+    void settle() {
+        do {
+            lane.run_round(std::chrono::microseconds(0));
+        } while (lane.waiting() > 0 && !lane.is_lost());
+    }
+    // So much later, with the duties done.
+    void pass(Duration span) {
+        clock.advance(span);
+        settle();
+    }
+    void run_blocking() {
+        for (auto& job : std::exchange(blocking, {})) {
+            job();
+        }
+        settle();
+    }
+
+    void add_instance(const std::string& instance_id, const std::string& tenant = "t1") {
+        CHECK(lane.submit([=, this](RelayTurn& turn) {
+            InstanceRow row;
+            row.instance_id = instance_id;
+            row.tenant_id = TenantId::trusted(tenant);
+            state.instances.put(turn, instance_id, row);
+            GatewayRow gateway;
+            gateway.gateway_id = "gw-" + instance_id;
+            gateway.instance_id = instance_id;
+            gateway.tenant_id = row.tenant_id;
+            gateway.wake_url = "http://wake.example/" + instance_id;
+            state.gateways.put(turn, gateway.gateway_id, gateway);
+        }));
+        settle();
+    }
+    void bind(
+        const std::string& user, const std::string& instance_id, std::string platform = "local") {
+        CHECK(lane.submit([=, this](RelayTurn& turn) {
+            const InstanceRow* row = state.instances.get(instance_id);
+            CHECK(row != nullptr);
+            state.bind(
+                turn,
+                {.platform = platform,
+                 .user_id = user,
+                 .instance_id = instance_id,
+                 .tenant_id = row->tenant_id,
+                 .user_name = {},
+                 .made_by = "test",
+                 .made_at = turn.now()});
+        }));
+        settle();
+    }
+    void change(const RelayWork& work) {
+        CHECK(lane.submit(work));
+        settle();
+    }
+
+    struct Gateway {
+        RelaySessionPtr session;
+        std::shared_ptr<RecordingSocket> socket;
+    };
+    Gateway dial(const std::string& instance_id) {
+        Gateway gateway{std::make_shared<RelaySession>(), std::make_shared<RecordingSocket>()};
+        const InstanceRow* row = state.instances.get(instance_id);
+        gateway.session->caller = {
+            row == nullptr ? TenantId() : row->tenant_id, instance_id, "gw-" + instance_id};
+        gateway.session->socket = gateway.socket;
+        CHECK(desk.open(gateway.session));
+        settle();
+        return gateway;
+    }
+    void say(const Gateway& gateway, GatewayFrame frame) {
+        CHECK(desk.take(gateway.session, std::move(frame), [] {}));
+        settle();
+    }
+    Gateway connect(const std::string& instance_id) {
+        Gateway gateway = dial(instance_id);
+        say(gateway, HelloFrame{"local", "bot", {}});
+        return gateway;
+    }
+    void ack(const Gateway& gateway, const std::string& buffer_id) {
+        say(gateway, InboundAckFrame{buffer_id});
+    }
+    void hang_up(const Gateway& gateway) {
+        desk.closed(gateway.session);
+        settle();
+    }
+
+    // A direct message of `user` to the bot, unless changed.
+    static PlatformArrival message(const std::string& user, const std::string& id) {
+        PlatformArrival arrival;
+        arrival.bot = {"local", "bot"};
+        arrival.event.event_id = id;
+        arrival.event.is_dm = true;
+        arrival.event.event.text = "text " + id;
+        arrival.event.event.message_id = id;
+        arrival.event.event.source.platform = "local";
+        arrival.event.event.source.chat_id = "dm:" + user;
+        arrival.event.event.source.chat_type = "dm";
+        arrival.event.event.source.user_id = user;
+        return arrival;
+    }
+    // Nothing while the answer has not come.
+    std::shared_ptr<std::optional<InboxAnswer>> submit(PlatformArrival arrival) {
+        auto answer = std::make_shared<std::optional<InboxAnswer>>();
+        inbound.submit(std::move(arrival), [answer](InboxAnswer said) { *answer = said; });
+        settle();
+        return answer;
+    }
+
+    FakeClock clock;
+    MemoryRelayStore store;
+    RelayLane lane;
+    LocalRelayBus bus;
+    RelayState state;
+    RelayDelivery delivery;
+    std::map<BotKey, ChatPlatform*> platforms;
+    std::vector<std::function<void()>> blocking;
+    std::vector<LinkTry> link_tries;
+    std::vector<CapabilityDraft> capabilities;
+    std::vector<std::pair<std::string, std::string>> notices;
+    std::vector<OutboundFrame> outbounds;
+    std::function<Result<std::optional<PressOutcome>>(RelayTurn&, const PressTry&)> on_press =
+        [](RelayTurn&, const PressTry&) -> Result<std::optional<PressOutcome>> {
+        return std::optional<PressOutcome>();
+    };
+    RelayInbound inbound;
+    RecordingWaker waker;
+    RelayWake wake;
+    RelayDesk desk;
+};
+
+}  // namespace interlock
