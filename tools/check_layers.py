@@ -34,6 +34,7 @@ MAY_USE = {
     "adapters/discord": ["ports", "net"],
     "adapters/chat": ["ports", "net"],
     "adapters/console": ["adapters/chat"],
+    "adapters/telegram": ["adapters/chat"],
 }
 MUST_EXIST = ("base", "contracts", "core", "net", "services", "api")
 

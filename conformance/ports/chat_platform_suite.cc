@@ -334,8 +334,13 @@ TEST_P(ChatPlatformSuite, WhatWasNotStoredComesAgainUnderTheSameId) {
     EXPECT_EQ(seen[2].event.text, "and more");
 }
 
-TEST_P(ChatPlatformSuite, StopEndsItsThreadsAndMayBeCalledAgain) {
+TEST_P(ChatPlatformSuite, APlatformThatWasNeverStartedIsNotConnectedAndCanBeStopped) {
+    EXPECT_FALSE(platform().health().is_connected);
     platform().stop();
+    EXPECT_FALSE(platform().health().is_connected);
+}
+
+TEST_P(ChatPlatformSuite, StopEndsItsThreadsAndMayBeCalledAgain) {
     platform().start(inbox(), "");
     harness().write(inbox(), "hello");
     ASSERT_TRUE(inbox().wait_for(1));
