@@ -389,7 +389,11 @@ void RelayDelivery::take_hint(const RelayHint& hint) {
             pump(hint.instance_id);
             break;
         case RelayHint::Kind::revoked:
-            close_sockets(hint.instance_id, kCloseUnauthorised, "unauthorized");
+            for (const RelaySessionPtr& session : found->second.sockets) {
+                if (!parts_.is_open || !parts_.is_open(session->caller.gateway_id)) {
+                    session->socket->close(kCloseUnauthorised, "unauthorized");
+                }
+            }
             break;
         case RelayHint::Kind::fenced:
             if (found->second.session && found->second.session->epoch < hint.epoch) {

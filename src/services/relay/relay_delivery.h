@@ -62,6 +62,8 @@ public:
         RelayBus& bus;
         // What a hello is answered with; a generic one for an identity nobody configured (R14).
         std::function<CapabilityDescriptor(const BotKey&)> descriptor;
+        // Whether a gateway's credential still counts. Empty: always.
+        std::function<bool(const std::string& gateway_id)> is_open = {};
         DeliveryBounds bounds = {};
     };
     explicit RelayDelivery(Parts parts);
@@ -92,7 +94,6 @@ public:
 
     // Deprovisioned: its buffer goes, its sockets close.
     void drop_instance(RelayTurn& turn, const std::string& instance_id);
-    // Its credential is gone.
     void close_sockets(const std::string& instance_id, std::uint16_t code, std::string_view reason);
     // A person has a dead letter delivered after all.
     Result<void> requeue_dead(RelayTurn& turn, const BufferKey& key);

@@ -9,9 +9,6 @@
 
 namespace interlock {
 
-// Every outbound is answered before the client gives up on it at 30 s (R2).
-inline constexpr Duration kOutboundAnswerMax = Duration::of_seconds(25);
-
 class RelayDesk {
 public:
     struct Outbound {

@@ -82,6 +82,7 @@ bool RelayLane::run_round(std::chrono::microseconds wait) {
         held_.clear();
         return !is_over;
     }
+    runner_.store(std::this_thread::get_id());
     RelayTurn turn(clock_.now());
     run_duties(turn);
     const Duration begin = clock_.monotonic();
@@ -96,6 +97,7 @@ bool RelayLane::run_round(std::chrono::microseconds wait) {
         }
     }
     finish(turn);
+    runner_.store(std::thread::id());
     return !is_over;
 }
 

@@ -89,6 +89,8 @@ public:
     bool run_round(std::chrono::microseconds wait);
 
     bool is_lost() const { return is_lost_.load(); }
+    // Whether the caller is on the lane's thread, inside a round.
+    bool runs_here() const { return runner_.load() == std::this_thread::get_id(); }
     std::size_t waiting() const { return queue_.size(); }
 
     struct Counters {
@@ -113,6 +115,7 @@ private:
     std::vector<std::function<void(const Error&)>> on_lost_;
     Duration next_duty_{};
     std::atomic<bool> is_lost_{false};
+    std::atomic<std::thread::id> runner_{};
     std::atomic<std::uint64_t> commits_{0};
     std::atomic<std::uint64_t> works_{0};
     std::thread thread_;
