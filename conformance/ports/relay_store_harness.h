@@ -6,12 +6,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "adapters/memory/memory_relay_store.h"
 #include "adapters/sqlite/sqlite_ledger_store.h"
 #include "adapters/sqlite/sqlite_relay_store.h"
+#include "base/errors.h"
 #include "ports/relay_store.h"
 #include "testing/temp_folder.h"
 
@@ -180,5 +182,59 @@ inline void expect_same(const BufferEntry& a, const BufferEntry& b) {
 }
 
 }  // namespace relay_store_suite
+
+// Every test has a store of its own.
+class RelayStoreSuite : public ::testing::TestWithParam<RelayStoreKind> {
+protected:
+    using Names = std::vector<std::string>;
+
+    RelayStoreSuite() : harness_(GetParam().make()) {}
+
+    RelayStore& store() { return harness_->store(); }
+    LedgerStore& ledger() { return harness_->ledger(); }
+    void reopen() { harness_->reopen(); }
+
+    void commit(const RelayCommit& batch) {
+        const Result<void> done = store().commit(batch);
+        ASSERT_TRUE(done.has_value()) << done.error().message;
+    }
+    void expect_conflict(const RelayCommit& batch) {
+        const Result<void> done = store().commit(batch);
+        ASSERT_FALSE(done.has_value()) << "the batch was taken";
+        EXPECT_EQ(done.error(), errors::conflict) << done.error().message;
+    }
+    void write_rows(std::vector<RelayRowWrite> rows) {
+        RelayCommit batch;
+        batch.rows = std::move(rows);
+        commit(batch);
+    }
+    void take_events(std::vector<RelayEventRow> events) {
+        RelayCommit batch;
+        batch.events = std::move(events);
+        commit(batch);
+    }
+    void append(std::vector<BufferEntry> entries) {
+        RelayCommit batch;
+        batch.appended = std::move(entries);
+        commit(batch);
+    }
+    void acknowledge(std::vector<BufferKey> keys) {
+        RelayCommit batch;
+        batch.acknowledged = std::move(keys);
+        commit(batch);
+    }
+    void lay_aside(std::vector<DeadLetter> letters) {
+        RelayCommit batch;
+        batch.dead = std::move(letters);
+        commit(batch);
+    }
+    Names waiting() { return relay_store_suite::names_of(store().load_buffer_heads().value()); }
+    Names dead() {
+        return relay_store_suite::names_of(store().read_dead_letters("", {}, 100).value());
+    }
+
+private:
+    std::unique_ptr<RelayStoreHarness> harness_;
+};
 
 }  // namespace interlock

@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <map>
 #include <string>
-#include <tuple>
-#include <vector>
 
 #include "base/errors.h"
 #include "relay_store_harness.h"
@@ -14,7 +13,16 @@ namespace interlock {
 
 namespace {
 
-using namespace relay_store_suite;
+using relay_store_suite::audit;
+using relay_store_suite::entry;
+using relay_store_suite::event;
+using relay_store_suite::kAlice;
+using relay_store_suite::kBob;
+using relay_store_suite::kNoon;
+using relay_store_suite::letter;
+using relay_store_suite::name_of;
+using relay_store_suite::row;
+using relay_store_suite::value_of;
 
 // Few keys and numbers, so that batches meet each other's rows.
 std::int64_t small() {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,59 +12,6 @@
 #include "relay_store_harness.h"
 
 namespace interlock {
-
-class RelayStoreSuite : public ::testing::TestWithParam<RelayStoreKind> {
-protected:
-    using Names = std::vector<std::string>;
-
-    RelayStoreSuite() : harness_(GetParam().make()) {}
-
-    RelayStore& store() { return harness_->store(); }
-    LedgerStore& ledger() { return harness_->ledger(); }
-    void reopen() { harness_->reopen(); }
-
-    void commit(const RelayCommit& batch) {
-        const Result<void> done = store().commit(batch);
-        ASSERT_TRUE(done.has_value()) << done.error().message;
-    }
-    void expect_conflict(const RelayCommit& batch) {
-        const Result<void> done = store().commit(batch);
-        ASSERT_FALSE(done.has_value()) << "the batch was taken";
-        EXPECT_EQ(done.error(), errors::conflict) << done.error().message;
-    }
-    void write_rows(std::vector<RelayRowWrite> rows) {
-        RelayCommit batch;
-        batch.rows = std::move(rows);
-        commit(batch);
-    }
-    void take_events(std::vector<RelayEventRow> events) {
-        RelayCommit batch;
-        batch.events = std::move(events);
-        commit(batch);
-    }
-    void append(std::vector<BufferEntry> entries) {
-        RelayCommit batch;
-        batch.appended = std::move(entries);
-        commit(batch);
-    }
-    void acknowledge(std::vector<BufferKey> keys) {
-        RelayCommit batch;
-        batch.acknowledged = std::move(keys);
-        commit(batch);
-    }
-    void lay_aside(std::vector<DeadLetter> letters) {
-        RelayCommit batch;
-        batch.dead = std::move(letters);
-        commit(batch);
-    }
-    Names waiting() { return relay_store_suite::names_of(store().load_buffer_heads().value()); }
-    Names dead() {
-        return relay_store_suite::names_of(store().read_dead_letters("", {}, 100).value());
-    }
-
-private:
-    std::unique_ptr<RelayStoreHarness> harness_;
-};
 
 TEST_P(RelayStoreSuite, AnEmptyStoreHasNothing) {
     EXPECT_FALSE(store().find_row("route", "r").value().has_value());

@@ -12,7 +12,7 @@ namespace {
 
 // Measured at 256 messages of 600 bytes per batch: platforms number their events upwards, so an
 // index on the plain key grows at a few ends, while one on a hash of it is written all over and
-// triples the log (6.8 against 2.3 KiB for each message at 300,000 events). The buffer has no index
+// triples the log (6.8 against 2.3 kB for each message at 300,000 events). The buffer has no index
 // at all: where an entry lies is in memory (buffer_places.h), which saves another third when many
 // wait.
 constexpr const char* kVersion1 = R"(
