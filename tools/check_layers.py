@@ -35,6 +35,9 @@ MAY_USE = {
     "adapters/chat": ["ports", "net"],
     "adapters/console": ["adapters/chat"],
     "adapters/telegram": ["adapters/chat"],
+    "adapters/twilio": ["adapters/chat"],
+    "adapters/wecom": ["adapters/chat"],
+    "adapters/wake": ["ports", "net"],
 }
 MUST_EXIST = ("base", "contracts", "core", "net", "services", "api")
 
