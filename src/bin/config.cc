@@ -60,10 +60,12 @@ Result<void> flatten(
     return {};
 }
 
-Result<std::map<std::string, std::string>> read_file(const std::string& path) {
+Result<std::map<std::string, std::string>> read_file(const std::string& path, RelayConfig& relay) {
     std::map<std::string, std::string> values;
     try {
-        TRY(flatten(toml::parse_file(path), "", values));
+        toml::table document = toml::parse_file(path);
+        TRY(take_relay_config(document, path, relay));
+        TRY(flatten(document, "", values));
     } catch (const toml::parse_error& error) {
         return fail(
             errors::invalid_config,
@@ -118,6 +120,14 @@ public:
         for (const ConfigKey& key : keys_) {
             loaded.entries.push_back({key.name, key.show(config_), origins_[key.name], key.help});
         }
+        for (const RelayBotConfig& bot : config_.relay.bots) {
+            loaded.entries.push_back(
+                {"relay.bot", shown(bot), "file", "A bot that the relay owns."});
+        }
+        for (const RelayIssuer& issuer : config_.relay.issuers) {
+            loaded.entries.push_back(
+                {"relay.issuer", issuer.issuer, "file", "Whose tokens gateways may enrol with."});
+        }
         return loaded;
     }
 
@@ -165,7 +175,7 @@ Result<LoadedConfig> load_config(
         path = named == nullptr ? "" : named;
     }
     if (!path.empty()) {
-        TRY_ASSIGN(const auto values, read_file(path));
+        TRY_ASSIGN(const auto values, read_file(path, loader.config().relay));
         for (const auto& [key, value] : values) {
             TRY(loader.set(key, value, "file " + path));
         }

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "bin/command.h"
+#include "bin/relay_config.h"
 #include "services/control/control_service.h"
 #include "services/supervisor/supervisor_config.h"
 
@@ -30,6 +31,7 @@ struct Config {
     std::string http_public_url;  // Empty: by the address that the server listens on.
     std::string http_tls_certificate;
     std::string http_tls_key;
+    std::int64_t http_connections_max = 4096;
     bool approvals_two_person = false;
     std::string effects_sink;           // Path of the sink's Unix socket; empty: none.
     std::string vault_master_key_file;  // Empty: master.key in the data folder.
@@ -51,6 +53,7 @@ struct Config {
     std::map<std::string, std::string> limits;  // By name; what is not here has its default.
     ControlConfig control;
     SupervisorConfig supervisor;
+    RelayConfig relay;
     LogConfig log;
 };
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "bin/config_values.h"
 #include "contracts/loop/risk_limits.h"
+#include "core/relay/outbound_url.h"
 
 namespace interlock {
 namespace {
@@ -90,13 +91,14 @@ std::vector<ConfigKey> http_keys() {
          "Names besides localhost by which the server may be called, separated by commas.",
          [](const Config& c) { return join_list(c.http_allowed_hosts); },
          [](Config& c, const std::string& text) {
-             c.http_allowed_hosts.clear();
-             for (const std::string_view part : split(text, ',')) {
-                 if (!trim(part).empty()) {
-                     c.http_allowed_hosts.emplace_back(trim(part));
-                 }
-             }
+             c.http_allowed_hosts = split_list(text);
              return std::string();
+         }},
+        {"http.connections_max",
+         "Connections at once, sockets of gateways included.",
+         [](const Config& c) { return std::to_string(c.http_connections_max); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::int64_t>(c.http_connections_max, text, 16, 1'000'000);
          }},
         {"http.requests_per_second",
          "Requests per second and credential; 0 sets no limit.",
@@ -389,6 +391,23 @@ std::vector<ConfigKey> control_keys() {
     };
 }
 
+std::vector<ConfigKey> relay_keys() {
+    return {
+        {"relay.wake.allow_cidrs",
+         "Private ranges that a gateway's own wake URL may point into.",
+         [](const Config& c) { return join_list(c.relay.wake_allow_cidrs); },
+         [](Config& c, const std::string& text) {
+             c.relay.wake_allow_cidrs = split_list(text);
+             for (const std::string& range : c.relay.wake_allow_cidrs) {
+                 if (!parse_cidr(range)) {
+                     return std::string("must be ranges such as 10.0.0.0/8");
+                 }
+             }
+             return std::string();
+         }},
+    };
+}
+
 }  // namespace
 
 std::vector<ConfigKey> all_config_keys() {
@@ -432,6 +451,9 @@ std::vector<ConfigKey> all_config_keys() {
         keys.push_back(std::move(key));
     }
     for (ConfigKey& key : bot_keys()) {
+        keys.push_back(std::move(key));
+    }
+    for (ConfigKey& key : relay_keys()) {
         keys.push_back(std::move(key));
     }
     for (const LimitSpec& spec : limit_specs()) {

@@ -57,6 +57,16 @@ std::string set_url(std::string& into, const std::string& text) {
     return {};
 }
 
+std::vector<std::string> split_list(const std::string& text) {
+    std::vector<std::string> parts;
+    for (const std::string_view part : split(text, ',')) {
+        if (!trim(part).empty()) {
+            parts.emplace_back(trim(part));
+        }
+    }
+    return parts;
+}
+
 std::string join_list(const std::vector<std::string>& parts) {
     std::string text;
     for (const std::string& part : parts) {

@@ -21,6 +21,8 @@ std::string set_confidence(Decimal& into, const std::string& text);
 // nothing.
 std::string set_url(std::string& into, const std::string& text);
 
+// Parts separated by commas, without blanks around them; empty ones are left out.
+std::vector<std::string> split_list(const std::string& text);
 // The other way round: a list as one text.
 std::string join_list(const std::vector<std::string>& parts);
 
