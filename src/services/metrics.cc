@@ -41,6 +41,7 @@ struct Metrics::Registry {
         std::function<double()> read;
     };
     std::vector<Gauge> gauges;
+    std::vector<std::function<std::string()>> texts;
     std::mutex render_mutex;
     // Counters of requests as they were first asked for: finding one in its family by labels costs
     // more than all else that is done for a read.
@@ -127,12 +128,20 @@ void Metrics::add_gauge(std::string name, std::string help, std::function<double
     registry_->gauges.push_back({gauge, std::move(read)});
 }
 
+void Metrics::add_text(std::function<std::string()> read) {
+    registry_->texts.push_back(std::move(read));
+}
+
 std::string Metrics::render() {
     const std::lock_guard lock(registry_->render_mutex);
     for (const Registry::Gauge& gauge : registry_->gauges) {
         gauge.gauge.Set(gauge.read());
     }
-    return prometheus::TextSerializer().Serialize(registry_->registry.Collect());
+    std::string text = prometheus::TextSerializer().Serialize(registry_->registry.Collect());
+    for (const auto& read : registry_->texts) {
+        text += read();
+    }
+    return text;
 }
 
 }  // namespace interlock

@@ -24,6 +24,9 @@ public:
     // A number read when /metrics is asked for. Before the first request.
     void add_gauge(std::string name, std::string help, std::function<double()> read);
 
+    // Whole families in the text form, put behind the others. Before the first request.
+    void add_text(std::function<std::string()> read);
+
     // Any thread.
     std::string render();
 
