@@ -8,4 +8,5 @@
 #include "ports/ledger_store.h"
 #include "ports/mailer.h"
 #include "ports/master_keys.h"
+#include "ports/media_folder.h"
 #include "ports/pnl_log.h"
