@@ -42,6 +42,8 @@ public:
     // Chats that can be written to, all different.
     virtual std::string chat_id(int number) const = 0;
     virtual void set_far_side(FarSide behaviour) = 0;
+    // Where the far side cannot say how long to wait, what the platform takes that to mean.
+    virtual Duration limit_span() const { return kSuiteLimit; }
     virtual std::size_t attempts() = 0;  // Calls with a message that left.
     virtual std::vector<std::string>
     accepted() = 0;  // Texts that the far side has shown, in order.

@@ -182,7 +182,8 @@ WebhookAnswer TelegramPlatform::receive(const WebhookRequest& request) {
     const Json update = parse_json(request.body).value();  // Checked by the verdict.
     auto normalised = normalise_telegram(update, self);
     if (!normalised) {
-        return refuse_webhook(400, normalised.error().message);
+        // It is genuine: a refusal would only make Telegram send it again.
+        log_warn("telegram_update_unreadable", {{"why", normalised.error().message}});
     }
     WebhookAnswer answer;
     if (const std::string id = callback_id_of(update); !id.empty()) {
@@ -192,7 +193,7 @@ WebhookAnswer TelegramPlatform::receive(const WebhookRequest& request) {
             return answer_callback_body(id, given.notice);
         };
     }
-    if (normalised->event) {
+    if (normalised && normalised->event) {
         PlatformArrival arrival;
         arrival.bot = bot_;
         arrival.event = *std::move(normalised->event);

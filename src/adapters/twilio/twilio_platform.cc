@@ -1,0 +1,153 @@
+#include "adapters/twilio/twilio_platform.h"
+
+#include <utility>
+
+#include "adapters/chat/platform_call.h"
+#include "adapters/twilio/twilio_json.h"
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "core/relay/message_split.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::string_view kName = "Twilio";
+// Nothing is answered in the webhook itself: answers are calls, which are on the record first.
+constexpr std::string_view kEmptyTwiml =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response></Response>";
+
+SecretString basic_authorization(const TwilioConfig& config) {
+    std::string plain = config.account_sid + ":" + std::string(config.auth_token.reveal());
+    SecretString made("Basic " + to_base64(plain));
+    wipe(plain);
+    return made;
+}
+
+WebhookAnswer refuse_webhook(int status, std::string why) {
+    WebhookAnswer answer;
+    answer.status = status;
+    answer.refusal = std::move(why);
+    return answer;
+}
+
+}  // namespace
+
+TwilioPlatform::TwilioPlatform(Parts parts)
+    : parts_(std::move(parts)),
+      bot_{"sms", parts_.config.bot_id},
+      authorization_(basic_authorization(parts_.config)),
+      wait_(parts_.wait ? parts_.wait : [this](Duration span) { return stop_.wait(span); }),
+      pace_(kTwilioPace, kTwilioChatPace) {}
+
+CapabilityDescriptor TwilioPlatform::descriptor() const {
+    CapabilityDescriptor descriptor;
+    descriptor.platform = bot_.platform;
+    descriptor.label = "SMS";
+    descriptor.max_message_length = kSmsLengthMax;
+    descriptor.len_unit = LengthUnit::utf16;
+    descriptor.emoji = "\U0001F4F1";
+    descriptor.platform_hint = "Text messages: plain text, and every 70 to 160 characters cost.";
+    descriptor.supported_ops = {"send", "get_chat_info"};
+    return descriptor;
+}
+
+PlatformHealth TwilioPlatform::health() const {
+    const bool is_started = is_started_;
+    return {
+        .is_connected = is_started,
+        .is_broken = false,
+        .detail = is_started ? "waiting for webhooks" : "stopped"};
+}
+
+void TwilioPlatform::start(PlatformInbox&, std::string) {
+    is_started_ = true;
+}
+
+void TwilioPlatform::stop() {
+    stop_.stop();
+    is_started_ = false;
+}
+
+std::string TwilioPlatform::masked(std::string_view text) const {
+    return without_secret(
+        without_secret(text, authorization_.reveal().substr(std::string_view("Basic ").size())),
+        parts_.config.auth_token.reveal());
+}
+
+PlatformReply TwilioPlatform::call(const PlatformCall& call) {
+    if (const auto* const question = std::get_if<GetChatInfoAction>(&call.action)) {
+        PlatformReply reply = sent_reply();
+        reply.chat_info = ChatInfo{.name = question->chat_id, .type = "dm"};
+        return reply;
+    }
+    const auto* const message = std::get_if<SendAction>(&call.action);
+    if (message == nullptr) {
+        return unsupported_reply("SMS", op_of(call.action));
+    }
+    if (message->content.empty() || message->chat_id.empty()) {
+        return refused_reply("invalid_request", "A message needs a number and a text.");
+    }
+    if (length_in(message->content, LengthUnit::utf16) > kSmsLengthMax) {
+        return refused_reply("too_long", "Twilio takes texts of up to 1600 characters.");
+    }
+    return run_paced(
+        {.clock = parts_.clock,
+         .wait = wait_,
+         .pace = pace_,
+         .chat_id = message->chat_id,
+         .not_after = call.not_after},
+        [&] { return attempt(*message); });
+}
+
+PlatformReply TwilioPlatform::attempt(const SendAction& action) const {
+    const TwilioConfig& config = parts_.config;
+    const bool is_service = config.from.starts_with("MG");
+    PlatformHttpCall call;
+    call.url = config.api_base + "/2010-04-01/Accounts/" + percent_encode(config.account_sid) +
+               "/Messages.json";
+    call.headers = {
+        {"authorization", std::string(authorization_.reveal())},
+        {"content-type", "application/x-www-form-urlencoded"}};
+    call.body = encode_form(
+        {{"To", action.chat_id},
+         {is_service ? "MessagingServiceSid" : "From", config.from},
+         {"Body", action.content}});
+    const auto answer = parts_.http(call);
+    wipe(call.headers.front().second);
+    if (!answer) {
+        return failed_reply(kName, answer.error());
+    }
+    return read_twilio_answer(*answer, [this](std::string_view text) { return masked(text); });
+}
+
+WebhookAnswer TwilioPlatform::receive(const WebhookRequest& request) {
+    // Twilio signs the address that it was told; what a proxy made of it is not known there.
+    WebhookRequest signed_request = request;
+    const std::size_t query = request.url.find('?');
+    signed_request.url = parts_.config.public_url +
+                         (query == std::string::npos ? std::string() : request.url.substr(query));
+    const WebhookVerdict verdict = verify_twilio(signed_request, parts_.config.auth_token.reveal());
+    if (!verdict.accepted) {
+        return refuse_webhook(403, verdict.code);
+    }
+    // It is genuine: a refusal of something that is no message would only be repeated.
+    const auto form = read_form(request.body);
+    auto normalised = normalise_twilio(form.value_or(FormFields()));
+    if (!normalised) {
+        log_warn("twilio_webhook_unreadable", {{"why", normalised.error().message}});
+    }
+    WebhookAnswer answer;
+    answer.content_type = "text/xml";
+    answer.body = kEmptyTwiml;
+    if (normalised && normalised->event) {
+        PlatformArrival arrival;
+        arrival.bot = bot_;
+        arrival.event = *std::move(normalised->event);
+        arrival.event.is_own_bot = arrival.event.event.source.user_id == parts_.config.from;
+        answer.arrivals.push_back(std::move(arrival));
+    }
+    return answer;
+}
+
+}  // namespace interlock
