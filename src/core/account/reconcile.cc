@@ -28,6 +28,10 @@ constexpr Decimal kBalanceShare = Decimal::from_units(100'000'000'000'000);
 // The smallest amount venues count a quote asset in.
 constexpr Decimal kQuoteStep = Decimal::from_units(10'000'000'000);
 
+// S11: an order leaves within 2 s of its commit or not at all, and has its answer, or counts as
+// timed out, 10 s later. Until then it is under way, not uncertain.
+constexpr Duration kSubmitWindow = Duration::of_seconds(12);
+
 class Reconciler {
 public:
     explicit Reconciler(ReconcileInput&& input) : in_(std::move(input)) {
@@ -55,7 +59,7 @@ public:
         // Trades were booked that this report does not know of: its balances are older than our
         // books, and a difference would say nothing.
         const bool is_older = in_.report.fills_cursor < out_.account.fills_cursor;
-        if (owns && !is_older && out_.uncertain.empty() && !in_.report.has_more_fills) {
+        if (owns && !is_older && out_.to_query.empty() && !in_.report.has_more_fills) {
             compare_balances();
         }
         move_cursor();
@@ -242,13 +246,22 @@ private:
         for (const SymbolBook& book : out_.books) {
             for (const OrderRecord& order : book.open) {
                 const std::string why = gap_of(order);
-                if (!why.empty()) {
+                if (why.empty()) {
+                    continue;
+                }
+                out_.to_query.push_back(order.id());
+                if (!is_under_way(order)) {
                     out_.uncertain.push_back({why, order.id().text(), {}});
-                    out_.to_query.push_back(order.id());
                 }
             }
         }
         std::sort(out_.to_query.begin(), out_.to_query.end());
+    }
+
+    // Written ahead after the report was asked for, or not at the venue yet: its answer is still to
+    // come, and that the report does not show it says nothing.
+    bool is_under_way(const OrderRecord& order) const {
+        return order.state == OrderState::submitting && in_.now - order.created_at < kSubmitWindow;
     }
 
     std::string gap_of(const OrderRecord& order) const {

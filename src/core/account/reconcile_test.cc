@@ -147,6 +147,30 @@ TEST(Reconcile, AnUnknownOrderIsToBeAskedFor) {
     EXPECT_EQ(result.to_query, std::vector<OrderClientId>{order.id()});
 }
 
+TEST(Reconcile, AnOrderThatIsBeingSentIsAskedForButNotUncertain) {
+    Desk desk;
+    const OrderRecord order = desk.reserve({.state = OrderState::submitting});
+    desk.now = order.created_at + Duration::of_milliseconds(11'999);
+    const Reconciliation result = desk.run();
+    EXPECT_TRUE(result.uncertain.empty());
+    EXPECT_EQ(result.to_query, std::vector<OrderClientId>{order.id()});
+    EXPECT_FALSE(result.is_clean);
+}
+
+TEST(Reconcile, AnOrderThatIsBeingSentIsUncertainOnceItsAnswerIsOverdue) {
+    Desk desk;
+    const OrderRecord order = desk.reserve({.state = OrderState::submitting});
+    desk.now = order.created_at + Duration::of_seconds(12);
+    EXPECT_EQ(words(desk.run().uncertain), std::vector<std::string>{"outcome_unknown:o1"});
+}
+
+TEST(Reconcile, BalancesAreNotComparedWhileAnOrderIsBeingSent) {
+    Desk desk;
+    desk.reserve({.state = OrderState::submitting});
+    desk.balances("9900", "1");
+    EXPECT_TRUE(desk.run().drift.empty());
+}
+
 TEST(Reconcile, ThreeAbsencesAndFifteenSecondsProveItNeverArrived) {
     Desk desk;
     const OrderRecord order = desk.reserve({.state = OrderState::unknown});
