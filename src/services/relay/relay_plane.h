@@ -1,0 +1,98 @@
+// The relay, wired: its services on their lane, between the store, the bots and the faces. The
+// server runs it with threads; tests may leave the lane to themselves.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ports/chat_platform.h"
+#include "ports/media_folder.h"
+#include "ports/relay_bus.h"
+#include "ports/wake_caller.h"
+#include "services/relay/relay_credentials.h"
+#include "services/relay/relay_delivery.h"
+#include "services/relay/relay_desk.h"
+#include "services/relay/relay_inbound.h"
+#include "services/relay/relay_management.h"
+#include "services/relay/relay_outbound.h"
+#include "services/relay/relay_views.h"
+#include "services/relay/relay_wake.h"
+#include "services/worker_pool.h"
+
+namespace interlock {
+
+// What a hello as an identity that nobody configured is answered with (R14).
+CapabilityDescriptor generic_descriptor(const BotKey& bot);
+
+class RelayPlane {
+public:
+    struct Parts {
+        RelayStore& store;
+        RelayBus& bus;
+        WakeCaller& waker;
+        MasterKeys& masters;
+        MediaFolder& media;
+        Clock& clock;
+        IdSource& ids;
+        std::vector<ChatPlatform*> bots;  // Each once; they outlive the plane.
+        std::vector<RelayIssuer> issuers = {};
+        std::function<Result<Json>(const RelayIssuer&)> fetch_keys = {};
+        std::function<bool(const TenantId&)> tenant_exists = {};
+        WorkerPool::Bounds workers = {.threads = 4, .waiting_max = 256};
+        RelayEgress::Bounds egress = {};
+        RelayLane::Bounds lane = {};
+    };
+    explicit RelayPlane(Parts parts);
+    ~RelayPlane();
+
+    // Everything is read from the store; nothing runs before start().
+    Result<void> open();
+    void start();
+    // The bots first, then what they began, then the lane.
+    void stop();
+
+    // Null: no such bot here. Any thread.
+    ChatPlatform* bot(const BotKey& key) const;
+    bool is_ready() const { return is_open_.load() && !lane.is_lost(); }
+    // Any thread: numbers by platform and instance, a few seconds old.
+    std::string metrics_text() const;
+
+private:
+    Parts parts_;
+    std::map<BotKey, ChatPlatform*> bots_;
+    std::atomic<bool> is_open_{false};
+    std::atomic<std::shared_ptr<const std::string>> metrics_;
+    Timestamp next_metrics_{};
+    Timestamp next_purge_{};
+    bool has_stopped_ = false;
+
+    CapabilityDescriptor descriptor_of(const BotKey& bot) const;
+    bool is_own_bot(const std::string& platform, const std::string& user_id) const;
+    Result<std::optional<PressOutcome>> press(RelayTurn& turn, const PressTry& press);
+
+public:
+    // In the order of construction.
+    WorkerPool workers;
+    RelayLane lane;
+    RelayState state;
+    RelaySeal seal;
+    RelayHoldings holdings;
+    RelayIssuers issuers;
+    RelayCredentials credentials;
+    RelayManagement management;
+    RelayVault vault;
+    RelayPrompts prompts;
+    RelayMedia media;
+    RelayEgress egress;
+    RelayDelivery delivery;
+    RelayInbound inbound;
+    RelayOutbound outbound;
+    RelayWake wake;
+    RelayDesk desk;
+    RelayViews views;
+};
+
+}  // namespace interlock

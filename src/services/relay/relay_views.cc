@@ -1,0 +1,388 @@
+#include "services/relay/relay_views.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/relay/delivery_gate.h"
+
+namespace interlock {
+namespace {
+
+Json time_or_null(const std::optional<Timestamp>& at) {
+    return at ? Json(to_text(*at)) : Json();
+}
+
+std::string_view word_of(EntryKind kind) {
+    return kind == EntryKind::inbound ? "inbound" : "passthrough";
+}
+
+Json json_of(const RelayDelivery::InstanceView& view) {
+    Json identities = Json::array();
+    for (const BotKey& bot : view.identities) {
+        identities.push(Json::object({{"platform", bot.platform}, {"bot_id", bot.bot_id}}));
+    }
+    return Json::object(
+        {{"instance_id", view.instance_id},
+         {"tenant_id", view.tenant_id.text()},
+         {"health", view.health},
+         {"waiting", view.waiting},
+         {"bytes", view.bytes},
+         {"outstanding", view.outstanding},
+         {"dead_letters", view.dead_letters},
+         {"epoch", view.epoch},
+         {"oldest", time_or_null(view.oldest)},
+         {"seen_at", time_or_null(view.seen_at)},
+         {"identities", std::move(identities)}});
+}
+
+Json entry_json(const BufferEntry& entry) {
+    return Json::object(
+        {{"buffer_id", std::to_string(entry.seq)},
+         {"kind", word_of(entry.kind)},
+         {"event", entry.event_key},
+         {"at", to_text(entry.at)},
+         {"attempts", entry.attempts},
+         {"bytes", entry.text.size()}});
+}
+
+// The stored codes with the sentences behind them.
+Json explained(const RelayEventRow& row) {
+    Json json = Json::object(
+        {{"event", row.event_key},
+         {"tenant_id", row.tenant_id.empty() ? Json() : Json(row.tenant_id.text())},
+         {"at", to_text(row.at)},
+         {"digest", row.digest}});
+    auto why = parse_json(row.why);
+    if (!why) {
+        return json;
+    }
+    if (const Json* decisions = why->find("decisions")) {
+        Json list = Json::array();
+        for (const Json& decision : decisions->items()) {
+            Json steps = Json::array();
+            for (const Json& code : decision.find("steps")->items()) {
+                steps.push(Json::object(
+                    {{"code", code.as_string()}, {"reason", gate_reason(code.as_string())}}));
+            }
+            list.push(Json::object(
+                {{"instance_id", *decision.find("instance_id")},
+                 {"delivers", *decision.find("delivers")},
+                 {"steps", std::move(steps)}}));
+        }
+        json.set("decisions", std::move(list));
+    }
+    if (const Json* note = why->find("note")) {
+        json.set("note", *note);
+    }
+    return json;
+}
+
+Json json_of(const OutboundRow& row) {
+    Json ids = Json::array();
+    for (const std::string& id : row.message_ids) {
+        ids.push(id);
+    }
+    return Json::object(
+        {{"outbound_id", row.outbound_id},
+         {"tenant_id", row.tenant_id.text()},
+         {"instance_id", row.instance_id},
+         {"platform", row.platform},
+         {"bot_id", row.bot_id},
+         {"chat_id", row.chat_id},
+         {"op", row.op},
+         {"state", row.state},
+         {"digest", row.digest},
+         {"message_ids", std::move(ids)},
+         {"can_replay", !row.action.empty() && (row.state == "unknown" || row.state == "not_sent")},
+         {"replay_of", row.replay_of.empty() ? Json() : Json(row.replay_of)},
+         {"asked_at", to_text(row.asked_at)},
+         {"settled_at", time_or_null(row.settled_at)}});
+}
+
+// Prometheus' text form, where one family's samples stand together.
+class MetricText {
+public:
+    void begin(std::string_view name, std::string_view type, std::string_view help) {
+        name_ = name;
+        text_ += "# HELP " + name_ + " " + std::string(help) + "\n# TYPE " + name_ + " " +
+                 std::string(type) + "\n";
+    }
+    using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+    template <class Number>
+    void add(Labels labels, Number value) {
+        text_ += name_;
+        char separator = '{';
+        for (const auto& [label, text] : labels) {
+            text_ += separator;
+            text_ += label;
+            text_ += "=";
+            append_json_string(text_, text);  // Escapes what the form wants escaped.
+            separator = ',';
+        }
+        text_ += (separator == '{' ? " " : "} ") + std::to_string(value) + "\n";
+    }
+    std::string take() { return std::move(text_); }
+
+private:
+    std::string name_;
+    std::string text_;
+};
+
+}  // namespace
+
+Json RelayViews::status_json() const {
+    Json bots = Json::array();
+    for (const ChatPlatform* bot : parts_.bots) {
+        const PlatformHealth health = bot->health();
+        bots.push(Json::object(
+            {{"platform", bot->bot().platform},
+             {"bot_id", bot->bot().bot_id},
+             {"state",
+              health.is_broken      ? "broken"
+              : health.is_connected ? "connected"
+                                    : "connecting"},
+             {"detail", health.detail}}));
+    }
+    std::map<std::string_view, std::int64_t> by_health;
+    std::int64_t waiting = 0;
+    std::int64_t dead = 0;
+    for (const auto& view : parts_.delivery.views()) {
+        ++by_health[view.health];
+        waiting += static_cast<std::int64_t>(view.waiting);
+        dead += view.dead_letters;
+    }
+    Json instances = Json::object();
+    for (const auto& [health, count] : by_health) {
+        instances.set(std::string(health), count);
+    }
+    return Json::object(
+        {{"bots", std::move(bots)},
+         {"sockets", parts_.delivery.sockets()},
+         {"instances", std::move(instances)},
+         {"waiting", waiting},
+         {"dead_letters", dead},
+         {"sleepers_without_wake_url", parts_.wake.counters().without_url},
+         {"outbounds_pending", parts_.outbound.pending()}});
+}
+
+void RelayViews::status(RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this](RelayTurn&) -> Result<Json> { return status_json(); },
+        std::move(reply));
+}
+
+void RelayViews::instances(TenantId tenant_id, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, tenant_id = std::move(tenant_id)](RelayTurn&) -> Result<Json> {
+            Json list = Json::array();
+            for (const auto& view : parts_.delivery.views()) {
+                if (tenant_id.empty() || view.tenant_id == tenant_id) {
+                    list.push(json_of(view));
+                }
+            }
+            return Json::object({{"instances", std::move(list)}});
+        },
+        std::move(reply));
+}
+
+void RelayViews::buffer(std::string instance_id, std::int64_t after, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, instance_id = std::move(instance_id), after](RelayTurn&) -> Result<Json> {
+            constexpr std::int64_t kBytesMax = std::int64_t{16} * 1024 * 1024;
+            const InstanceRow* row = parts_.state.instances.get(instance_id);
+            if (row == nullptr) {
+                return fail(errors::not_found, "there is no instance of that name");
+            }
+            TRY_ASSIGN(
+                const auto entries,
+                parts_.state.store().read_entries(instance_id, after, kRelayListMax, kBytesMax));
+            Json list = Json::array();
+            for (const BufferEntry& entry : entries) {
+                list.push(entry_json(entry));
+            }
+            return Json::object(
+                {{"instance", json_of(parts_.delivery.view(*row))}, {"entries", std::move(list)}});
+        },
+        std::move(reply));
+}
+
+void RelayViews::dead_letters(std::string instance_id, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, instance_id = std::move(instance_id)](RelayTurn&) -> Result<Json> {
+            TRY_ASSIGN(
+                const auto letters,
+                parts_.state.store().read_dead_letters(instance_id, {}, kRelayListMax));
+            Json list = Json::array();
+            for (const DeadLetter& letter : letters) {
+                Json json = entry_json(letter.entry);
+                json.set("instance_id", letter.entry.instance_id);
+                json.set("tenant_id", letter.tenant_id.text());
+                json.set("reason", letter.reason);
+                json.set("dead_at", to_text(letter.dead_at));
+                list.push(std::move(json));
+            }
+            return Json::object({{"dead_letters", std::move(list)}});
+        },
+        std::move(reply));
+}
+
+void RelayViews::requeue(Letter letter, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, letter = std::move(letter)](RelayTurn& turn) -> Result<Json> {
+            TRY(parts_.delivery.requeue_dead(turn, letter.key));
+            return Json::object({{"ok", true}, {"principal", letter.principal}});
+        },
+        std::move(reply));
+}
+
+void RelayViews::discard(Letter letter, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, letter = std::move(letter)](RelayTurn& turn) -> Result<Json> {
+            TRY(parts_.delivery.remove_dead(turn, letter.key));
+            return Json::object({{"ok", true}, {"principal", letter.principal}});
+        },
+        std::move(reply));
+}
+
+void RelayViews::why(std::string event, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, event = std::move(event)](RelayTurn&) -> Result<Json> {
+            TRY_ASSIGN(const auto row, parts_.state.store().find_event(event));
+            if (!row) {
+                return fail(
+                    errors::not_found,
+                    "no event of that name is kept",
+                    "Name it as platform/bot/id; `interlock relay events` lists the latest.");
+            }
+            return explained(*row);
+        },
+        std::move(reply));
+}
+
+void RelayViews::events(std::int64_t count_max, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, count_max](RelayTurn&) -> Result<Json> {
+            TRY_ASSIGN(
+                const auto rows,
+                parts_.state.store().read_events(
+                    std::clamp<std::int64_t>(count_max, 1, kRelayListMax)));
+            Json list = Json::array();
+            for (const RelayEventRow& row : rows) {
+                list.push(explained(row));
+            }
+            return Json::object({{"events", std::move(list)}});
+        },
+        std::move(reply));
+}
+
+void RelayViews::outbounds(OutboundFilter filter, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, filter = std::move(filter)](RelayTurn&) -> Result<Json> {
+            TRY_ASSIGN(const OutboundPage page, parts_.outbound.list(filter));
+            Json list = Json::array();
+            for (const OutboundRow& row : page.rows) {
+                list.push(json_of(row));
+            }
+            return Json::object({{"outbounds", std::move(list)}, {"next", page.next}});
+        },
+        std::move(reply));
+}
+
+void RelayViews::replay(std::string outbound_id, std::string principal, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, outbound_id = std::move(outbound_id), principal = std::move(principal)](
+            RelayTurn& turn) -> Result<Json> {
+            TRY_ASSIGN(
+                std::string id,
+                parts_.outbound.replay(
+                    turn,
+                    {.outbound_id = outbound_id,
+                     .principal = principal,
+                     .reply = [](const OutboundResult&) {}}));
+            return Json::object({{"ok", true}, {"outbound_id", std::move(id)}});
+        },
+        std::move(reply));
+}
+
+void RelayViews::interrupt(TenantId tenant_id, std::string session_key, RelayReply reply) {
+    ask_lane(
+        parts_.lane,
+        [this, tenant_id = std::move(tenant_id), session_key = std::move(session_key)](
+            RelayTurn& turn) -> Result<Json> {
+            TRY(parts_.delivery.interrupt_session(turn, tenant_id, session_key));
+            return Json::object({{"ok", true}});
+        },
+        std::move(reply));
+}
+
+std::string RelayViews::metrics_text() const {
+    MetricText text;
+    text.begin("interlock_relay_inbound_total", "counter", "Events of platforms, by fate.");
+    for (const auto& [platform, count] : parts_.inbound.counters()) {
+        const auto add = [&](std::string_view what, std::int64_t value) {
+            text.add({{"platform", platform}, {"what", what}}, value);
+        };
+        add("stored", count.stored);
+        add("duplicate", count.duplicates);
+        add("delivered", count.delivered);
+        add("no_route", count.no_route);
+        add("nobody", count.nobody);
+        add("refused", count.refused);
+        add("link", count.links);
+    }
+    const DeliveryCounters& delivery = parts_.delivery.counters();
+    text.begin("interlock_relay_delivery_total", "counter", "What happened to buffered messages.");
+    text.add({{"what", "written"}}, delivery.written);
+    text.add({{"what", "written_again"}}, delivery.written_again);
+    text.add({{"what", "acknowledged"}}, delivery.acknowledged);
+    text.add({{"what", "settled"}}, delivery.settled);
+    text.add({{"what", "dead"}}, delivery.dead);
+    text.add({{"what", "refused"}}, delivery.refused);
+    text.add({{"what", "fenced"}}, delivery.fenced);
+    text.add({{"what", "overdue"}}, delivery.overdue);
+    text.add({{"what", "interrupt"}}, delivery.interrupts);
+    const auto sends = parts_.outbound.counters();
+    text.begin("interlock_relay_outbound_total", "counter", "Sends that gateways asked for.");
+    text.add({{"what", "asked"}}, sends.asked);
+    text.add({{"what", "declined"}}, sends.declined);
+    text.add({{"what", "overloaded"}}, sends.overloaded);
+    text.add({{"what", "sent"}}, sends.sent);
+    text.add({{"what", "not_sent"}}, sends.not_sent);
+    text.add({{"what", "unknown"}}, sends.unknown);
+    text.add({{"what", "late"}}, sends.late);
+    text.begin("interlock_relay_wake_total", "counter", "Pokes of sleeping gateways.");
+    text.add({{"what", "poked"}}, parts_.wake.counters().poked);
+    text.add({{"what", "failed"}}, parts_.wake.counters().failed);
+    text.add({{"what", "given_up"}}, parts_.wake.counters().given_up);
+    text.begin("interlock_relay_sockets", "gauge", "Sockets of gateways.");
+    text.add({}, parts_.delivery.sockets());
+    text.begin("interlock_relay_bot_connected", "gauge", "1 while a bot hears its platform.");
+    for (const ChatPlatform* bot : parts_.bots) {
+        text.add(
+            {{"platform", bot->bot().platform}, {"bot", bot->bot().bot_id}},
+            bot->health().is_connected ? 1 : 0);
+    }
+    const auto views = parts_.delivery.views();
+    text.begin("interlock_relay_waiting", "gauge", "Messages that wait, by instance.");
+    for (const auto& view : views) {
+        text.add({{"tenant", view.tenant_id.text()}, {"instance", view.instance_id}}, view.waiting);
+    }
+    text.begin("interlock_relay_dead_letters", "gauge", "Dead letters, by instance.");
+    for (const auto& view : views) {
+        text.add(
+            {{"tenant", view.tenant_id.text()}, {"instance", view.instance_id}}, view.dead_letters);
+    }
+    return text.take();
+}
+
+}  // namespace interlock
