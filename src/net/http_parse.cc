@@ -1,5 +1,5 @@
 // Heads are read by Beast's basic_parser; what is stricter than the grammar (see the header) is
-// checked here, and bodies are read by http_body.h. The one file that includes Beast.
+// checked here, and bodies are read by http_body.h.
 #include "net/http_parse.h"
 
 #include <algorithm>

@@ -26,12 +26,9 @@ public:
     // Reads until `text` has come, and takes everything up to its end; "" when the client closed.
     std::string read_through(std::string_view text) {
         while (unread_.find(text) == std::string::npos) {
-            char buffer[4096];
-            const auto count = socket_.read_some(buffer, test_deadline());
-            if (!count || *count == 0) {
+            if (!read_more()) {
                 return {};
             }
-            unread_.append(buffer, *count);
         }
         const std::size_t end = unread_.find(text) + text.size();
         std::string taken = unread_.substr(0, end);
@@ -43,6 +40,18 @@ public:
         std::size_t written = 0;
         (void)socket_.write_all(bytes, test_deadline(), written);
     }
+
+    // False when the client closed.
+    bool read_more() {
+        char buffer[4096];
+        const auto count = socket_.read_some(buffer, test_deadline());
+        if (!count || *count == 0) {
+            return false;
+        }
+        unread_.append(buffer, *count);
+        return true;
+    }
+    std::string& unread() { return unread_; }
 
 private:
     ClientSocket socket_;
