@@ -229,7 +229,7 @@ void DiscordGateway::read_ready(const Json& data) {
 void DiscordGateway::go_live(bool is_new_session) {
     state_ = State::live;
     failures_ = 0;
-    steps_.emplace_back(WentLive{is_new_session});
+    steps_.emplace_back(WentLive{epoch_, is_new_session});
 }
 
 void DiscordGateway::on_invalid_session(bool is_resumable, Duration now) {

@@ -69,6 +69,7 @@ struct Dispatched {
 };
 // READY or RESUMED was there, and it is in order behind the events before it.
 struct WentLive {
+    std::uint64_t epoch = 0;
     bool is_new_session = false;
 };
 struct WentDown {};
