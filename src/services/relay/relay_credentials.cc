@@ -177,6 +177,18 @@ bool RelayCredentials::is_tenant(const TenantId& tenant_id) const {
            (!parts_.tenant_exists || parts_.tenant_exists(tenant_id));
 }
 
+void RelayCredentials::ask(RelayDecide decide, const RelayAnswerPtr& answer) {
+    if (directory_.is_loaded()) {
+        ask_lane(parts_.lane, std::move(decide), answer);
+    } else {
+        answer->give(RelayAnswer::unavailable());
+    }
+}
+
+void RelayCredentials::ask(RelayDecide decide, RelayReply reply) {
+    ask(std::move(decide), std::make_shared<RelayAnswer>(std::move(reply)));
+}
+
 void RelayCredentials::with_bearer(
     std::string bearer,
     RelayReply reply,
@@ -191,7 +203,7 @@ void RelayCredentials::with_bearer(
             TRY_ASSIGN(const Bearer who, bearer_of_token(turn, bearer));
             return decide(turn, who);
         };
-        ask_lane(parts_.lane, run, answer);
+        ask(run, answer);
         return;
     }
     parts_.issuers.judge_later(
@@ -206,8 +218,7 @@ void RelayCredentials::with_bearer(
                 return;
             }
             const Bearer who{judged.tenant_id, "issuer:" + judged.tenant_id.text()};
-            ask_lane(
-                parts_.lane, [decide, who](RelayTurn& turn) { return decide(turn, who); }, answer);
+            ask([decide, who](RelayTurn& turn) { return decide(turn, who); }, answer);
         });
 }
 

@@ -132,6 +132,9 @@ private:
         bool revives = false;      // Also a revoked one.
     };
 
+    // Before load() nothing is asked of the lane, which may not run.
+    void ask(RelayDecide decide, const RelayAnswerPtr& answer);
+    void ask(RelayDecide decide, RelayReply reply);
     void with_bearer(
         std::string bearer,
         RelayReply reply,
@@ -166,6 +169,7 @@ private:
     Result<const GatewayRow*> find_gateway(const Named& named) const;
     Result<std::vector<std::string>> gateways_named(const Named& named) const;
     Result<void> purge_capabilities(RelayTurn& turn, const std::string& instance_id);
+    Result<void> purge_dead_letters(RelayTurn& turn, const std::string& instance_id);
 
     Parts parts_;
     Hooks hooks_;

@@ -40,11 +40,8 @@ Json gateway_json(const GatewayRow& row) {
 void RelayCredentials::add_gateway(std::string principal, NewGateway gateway, RelayReply reply) {
     // Shared, because a secret cannot be copied and the work can.
     const auto wish = std::make_shared<const NewGateway>(std::move(gateway));
-    ask_lane(
-        parts_.lane,
-        [this, principal = std::move(principal), wish](RelayTurn& turn) {
-            return decide_add(turn, principal, *wish);
-        },
+    ask([this, principal = std::move(principal), wish](
+            RelayTurn& turn) { return decide_add(turn, principal, *wish); },
         std::move(reply));
 }
 
@@ -112,9 +109,7 @@ Result<const GatewayRow*> RelayCredentials::find_gateway(const Named& named) con
 void RelayCredentials::rotate_secret(
     std::string principal, Named gateway, Duration grace, RelayReply reply) {
     const Rotation rotation{std::move(principal), std::move(gateway), grace};
-    ask_lane(
-        parts_.lane,
-        [this, rotation](RelayTurn& turn) { return decide_rotate(turn, rotation); },
+    ask([this, rotation](RelayTurn& turn) { return decide_rotate(turn, rotation); },
         std::move(reply));
 }
 
@@ -170,11 +165,8 @@ Result<std::vector<std::string>> RelayCredentials::gateways_named(const Named& n
 }
 
 void RelayCredentials::revoke(std::string principal, Named which, RelayReply reply) {
-    ask_lane(
-        parts_.lane,
-        [this, principal = std::move(principal), which = std::move(which)](RelayTurn& turn) {
-            return decide_revoke(turn, principal, which);
-        },
+    ask([this, principal = std::move(principal), which = std::move(which)](
+            RelayTurn& turn) { return decide_revoke(turn, principal, which); },
         std::move(reply));
 }
 
@@ -230,11 +222,8 @@ void RelayCredentials::deprovision(RelayCaller caller, RelayReply reply) {
 
 void RelayCredentials::deprovision_instance(
     std::string principal, Named instance, RelayReply reply) {
-    ask_lane(
-        parts_.lane,
-        [this, principal = std::move(principal), instance = std::move(instance)](RelayTurn& turn) {
-            return decide_deprovision(turn, principal, instance);
-        },
+    ask([this, principal = std::move(principal), instance = std::move(instance)](
+            RelayTurn& turn) { return decide_deprovision(turn, principal, instance); },
         std::move(reply));
 }
 
@@ -255,13 +244,32 @@ Result<void> RelayCredentials::purge_capabilities(RelayTurn& turn, const std::st
     }
 }
 
+// Texts of people who wrote to it.
+Result<void> RelayCredentials::purge_dead_letters(RelayTurn& turn, const std::string& instance_id) {
+    constexpr std::int64_t kPage = 256;
+    BufferKey after{instance_id, 0};
+    while (true) {
+        TRY_ASSIGN(
+            const auto page, parts_.state.store().read_dead_letters(instance_id, after, kPage));
+        for (const DeadLetter& letter : page) {
+            after = {letter.entry.instance_id, letter.entry.seq};
+            turn.rows().dead_removed.push_back(after);
+        }
+        if (page.size() < static_cast<std::size_t>(kPage)) {
+            return {};
+        }
+    }
+}
+
 Result<Json> RelayCredentials::decide_deprovision(
     RelayTurn& turn, const std::string& principal, const Named& instance) {
     TRY_ASSIGN(
         const auto gateway_ids, gateways_named({instance.tenant_id, {}, instance.instance_id}));
     const std::string id = instance.instance_id;
     const TenantId tenant_id = parts_.state.instances.get(id)->tenant_id;
-    TRY(purge_capabilities(turn, id));  // The only step that can fail comes first.
+    // What can fail comes first; it only removes what would go anyway.
+    TRY(purge_capabilities(turn, id));
+    TRY(purge_dead_letters(turn, id));
     const std::vector<BindingRow> bindings = parts_.state.bindings_of_instance(id);
     for (const BindingRow& row : bindings) {
         const std::string key = row_key({row.platform, row.user_id});
@@ -310,9 +318,7 @@ Result<Json> RelayCredentials::decide_deprovision(
 }
 
 void RelayCredentials::list(TenantId tenant_id, RelayReply reply) {
-    ask_lane(
-        parts_.lane,
-        [this, tenant_id = std::move(tenant_id)](RelayTurn&) { return list_of(tenant_id); },
+    ask([this, tenant_id = std::move(tenant_id)](RelayTurn&) { return list_of(tenant_id); },
         std::move(reply));
 }
 
@@ -362,7 +368,7 @@ void RelayCredentials::mint_enrollment(
              {"tenant", tenant_id.text()},
              {"expiresAt", to_text(expires_at)}});
     };
-    ask_lane(parts_.lane, decide, std::move(reply));
+    ask(decide, std::move(reply));
 }
 
 void RelayCredentials::mint_tenant_token(
@@ -386,7 +392,7 @@ void RelayCredentials::mint_tenant_token(
              {"tokenId", token_id},
              {"tenant", tenant_id.text()}});
     };
-    ask_lane(parts_.lane, decide, std::move(reply));
+    ask(decide, std::move(reply));
 }
 
 void RelayCredentials::revoke_tenant_token(
@@ -412,7 +418,7 @@ void RelayCredentials::revoke_tenant_token(
         turn.audit(std::move(draft));
         return Json::object({{"ok", true}});
     };
-    ask_lane(parts_.lane, decide, std::move(reply));
+    ask(decide, std::move(reply));
 }
 
 }  // namespace interlock

@@ -432,6 +432,16 @@ TEST(RelayCredentials, DeprovisioningTakesEverythingOfTheInstance) {
         row.instance_id = "gw-1";
         world.state().capabilities.put(turn, row_key({"gw-1", "discord", "100", "s", "k"}), row);
         world.state().capabilities.put(turn, row_key({"gw-10", "discord", "100", "s", "k"}), row);
+        for (std::int64_t seq = 1; seq <= 600; ++seq) {
+            DeadLetter letter;
+            letter.entry.instance_id = seq == 600 ? "gw-10" : "gw-1";
+            letter.entry.seq = seq;
+            letter.entry.event_key = "e" + std::to_string(seq);
+            letter.entry.text = "{}";
+            letter.tenant_id = caller.tenant_id;
+            letter.dead_at = turn.now();
+            turn.rows().dead.push_back(letter);
+        }
     });
     const auto gone =
         world.ask([&](RelayReply reply) { world.credentials().deprovision(caller, reply); });
@@ -448,6 +458,8 @@ TEST(RelayCredentials, DeprovisioningTakesEverythingOfTheInstance) {
     const auto left = *world.store().read_rows("capability", "", "", 10);
     ASSERT_EQ(left.size(), 1u);
     EXPECT_EQ(left[0].key, row_key({"gw-10", "discord", "100", "s", "k"}));
+    EXPECT_TRUE(world.store().read_dead_letters("gw-1", {"gw-1", 0}, 10)->empty());
+    EXPECT_EQ(world.store().read_dead_letters("gw-10", {"gw-10", 0}, 10)->size(), 1u);
     EXPECT_EQ(world.holdings().count(Holding::gateway, caller.tenant_id), 0u);
 }
 
@@ -476,6 +488,9 @@ TEST(RelayCredentials, DoesNotStartOnASecretThatWasChanged) {
     ASSERT_FALSE(started.has_value());
     EXPECT_TRUE(started.error() == errors::corrupt_data);
     EXPECT_EQ(world.dial("gw-1", "anything").kind, Kind::unavailable);
+    // Nothing is asked of a relay that did not start.
+    EXPECT_EQ(World::code_of(world.provision("ilr_x", request_of("gw-1"))), "unavailable");
+    EXPECT_EQ(World::code_of(world.add_gateway(gateway_of("gw-2"))), "unavailable");
 }
 
 TEST(RelayCredentials, NobodyIsToldOfAChangeThatWasNotStored) {
