@@ -46,7 +46,11 @@ Result<std::unique_ptr<DiscordPlatform>> DiscordPlatform::open(Parts parts) {
 DiscordPlatform::DiscordPlatform(Parts parts)
     : parts_(std::move(parts)),
       bot_{.platform = "discord", .bot_id = parts_.config.bot_id},
-      rest_({.config = parts_.config, .wire = *parts_.wire, .clock = parts_.clock}),
+      rest_(
+          {.config = parts_.config,
+           .wire = *parts_.wire,
+           .clock = parts_.clock,
+           .wait = parts_.wait}),
       views_(guilds_, rest_, parts_.clock),
       callbacks_(std::make_shared<Callbacks>(kInteractionAnswersMax, 0)),
       channel_jobs_(kChannelQuestionsMax, 0),
@@ -94,6 +98,9 @@ LengthUnit DiscordPlatform::length_unit() const {
 
 PlatformHealth DiscordPlatform::health() const {
     const std::lock_guard lock(mutex_);
+    if (is_stopped_) {
+        return {.is_connected = false, .is_broken = bootstrap_.is_broken, .detail = "It stopped."};
+    }
     if (shards_.empty()) {
         return bootstrap_;
     }
@@ -254,7 +261,8 @@ void DiscordPlatform::start_shards(const Plan& plan) {
             .identifies = identifies_,
             .guilds = guilds_,
             .host = host_of(shard, mail),
-            .mail = mail});
+            .mail = mail,
+            .wait = parts_.wait});
         DiscordShard& running = *made;
         shards_.push_back({mail, std::move(made), std::thread([&running] { running.run(); })});
     }

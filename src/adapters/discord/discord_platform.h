@@ -1,7 +1,8 @@
 // A Discord bot behind ports/chat_platform.h: its shards, its REST calls and its webhook.
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +32,8 @@ public:
         std::unique_ptr<DiscordWire> wire;
         Clock& clock;
         IdSource& ids;
+        // Replaces the waiting for limits and before a new connection, for tests.
+        std::function<void(Duration)> wait = {};
     };
     static Result<std::unique_ptr<DiscordPlatform>> open(Parts parts);
     ~DiscordPlatform() override;

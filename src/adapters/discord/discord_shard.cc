@@ -180,7 +180,8 @@ Duration DiscordShard::time_to_wait(Duration now) const {
 
 void DiscordShard::hear(Duration now) {
     if (socket_ == nullptr) {
-        return parts_.mail->wait(time_to_wait(now));
+        const Duration wait = time_to_wait(now);
+        return parts_.wait ? parts_.wait(wait) : parts_.mail->wait(wait);
     }
     match(
         socket_->receive(time_to_wait(now)),

@@ -93,6 +93,7 @@ public:
         DiscordGuilds& guilds;
         ShardHost host;
         std::shared_ptr<ShardMail> mail = {};
+        std::function<void(Duration)> wait = {};  // In place of waiting without a connection.
     };
     explicit DiscordShard(Parts parts);
 
