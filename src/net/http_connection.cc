@@ -189,6 +189,8 @@ void HttpConnection::take(Delivery delivery) {
             begin_stream(std::move(*start));
         } else if (auto* socket = std::get_if<SocketStart>(&delivery.what)) {
             begin_web_socket(std::move(*socket));
+            pump_soon();  // With what the face has queued right behind it.
+            return;
         }
     } else if (phase_ == Phase::streaming) {
         if (auto* piece = std::get_if<StreamBytes>(&delivery.what)) {

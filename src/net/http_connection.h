@@ -90,6 +90,7 @@ private:
     // In web_socket_connection.cc.
     void begin_web_socket(SocketStart start);
     void take_web_socket(Delivery delivery);
+    void pump_soon();
     void pump_web_socket();
     void read_more_frames();
     void expire_web_socket();

@@ -46,6 +46,10 @@ void HttpConnection::take_web_socket(Delivery delivery) {
     } else if (std::holds_alternative<SocketResume>(delivery.what)) {
         session_->resume(NetClock::now());
     }
+    pump_soon();
+}
+
+void HttpConnection::pump_soon() {
     if (!std::exchange(is_pump_due_, true)) {
         loop_->pump_later(shared_from_this());
     }

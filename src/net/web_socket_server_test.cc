@@ -517,6 +517,22 @@ TEST(WebSocketServer, ClosesWith1001WhenItStops) {
     EXPECT_FALSE(accepted.socket->send("late"));
 }
 
+TEST(WebSocketServer, WhatIsQueuedTogetherLeavesTogether) {
+    std::shared_ptr<WebSocket> socket;
+    const auto server = start_server([&](HttpRequest, const HttpResponderPtr& responder) {
+        socket = responder->accept_web_socket(std::make_shared<NotingPeer>());
+        for (int i = 0; i < 100; ++i) {
+            socket->send("m");
+        }
+    });
+    RawPeer peer(server->port());
+    peer.send(kUpgrade);
+    ASSERT_TRUE(peer.read_until("\r\n\r\n"));
+    // One packet on loopback is read at once: the answer and a hundred frames of three bytes.
+    const std::size_t end = peer.unread().find("\r\n\r\n") + 4;
+    EXPECT_EQ(peer.unread().size() - end, 300U);
+}
+
 TEST(WebSocketServer, ManyThreadsMaySendAtOnce) {
     SocketHost host;
     HttpServerConfig config;
