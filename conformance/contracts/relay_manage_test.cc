@@ -3,7 +3,14 @@
 // to.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
 #include "api/relay/relay_http.h"
+#include "base/text.h"
+#include "contracts/relay/relay_errors.h"
 #include "testing/fake_http.h"
 #include "testing/relay_manage_world.h"
 
@@ -362,6 +369,124 @@ TEST(RelayManageConformance, R16DeprovisionPurges) {
     EXPECT_EQ(connector.post("/manage/deprovision", bearer, "{}").status, 401);
     EXPECT_TRUE(connector.world.state().bindings_of("discord", "alice").empty());
     EXPECT_EQ(connector.world.dropped, std::vector<std::string>{"inst-1"});
+}
+
+std::string file_text(const std::filesystem::path& path) {
+    std::ifstream in(std::filesystem::path(INTERLOCK_SOURCE_DIR) / path);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+using Rows = std::map<std::string, std::string>;
+
+// First and second column of the tables in a section of the page.
+Rows told(std::string_view heading) {
+    Rows rows;
+    bool is_inside = false;
+    const std::string page = file_text("docs/contracts/relay-management.md");
+    for (const std::string_view line : split(page, '\n')) {
+        if (line.starts_with("## ")) {
+            is_inside = line.find(heading) != std::string_view::npos;
+        }
+        const auto cells = split(line, '|');
+        if (is_inside && line.starts_with("| ") && cells.size() >= 4) {
+            std::string name(trim(cells[1]));
+            std::erase(name, '`');
+            rows[name] = trim(cells[2]);
+        }
+    }
+    EXPECT_FALSE(rows.empty()) << heading;
+    return rows;
+}
+
+// docs/contracts/relay-management.md §2: every route of the page is served.
+TEST(RelayManageConformance, ThePageTellsRoutesThatAreThere) {
+    Connector connector;
+    std::size_t routes = 0;
+    for (const auto& [path, body] : told("2. Routes")) {
+        if (path.starts_with('/')) {
+            ++routes;
+            const int status = connector.post(path, "", "{}").status;
+            EXPECT_TRUE(status == 401 || status == 400) << path << " " << status;
+        }
+    }
+    EXPECT_EQ(routes, 9u);
+}
+
+// §3: codes and statuses are those of the code.
+TEST(RelayManageConformance, ThePageTellsRefusalsAsTheyAre) {
+    Rows kinds = {{"code", "status"}};
+    for (const ErrorKind* kind :
+         {&errors::enrollment_refused,
+          &errors::gateway_revoked,
+          &errors::relay_name_taken,
+          &errors::relay_limit_reached,
+          &errors::guild_not_routed,
+          &errors::owner_cannot_view,
+          &errors::channel_claimed,
+          &errors::user_not_linked}) {
+        kinds[std::string(kind->code)] = std::to_string(kind->http_status);
+    }
+    EXPECT_EQ(told("3. Refusals"), kinds);
+}
+
+// "10000" as the page writes it.
+std::string grouped(std::size_t number) {
+    std::string text = std::to_string(number);
+    return text.size() > 3 ? text.insert(text.size() - 3, ",") : text;
+}
+
+// §4: the bounds are those of the code.
+TEST(RelayManageConformance, ThePageTellsBoundsAsTheyAre) {
+    const RelayQuotas quotas;
+    const RelayHttpLimits limits;
+    const auto pace = [](const RateLimit& limit) {
+        return std::to_string(limit.count) + ", at once " + std::to_string(limit.burst);
+    };
+    const Rows bounds = {
+        {"of", "at most"},
+        {"gateways of a tenant", grouped(quotas.gateways_max)},
+        {"routes of a tenant", grouped(quotas.routes_max)},
+        {"channels of a tenant", grouped(quotas.scopes_max)},
+        {"linked users of a tenant", grouped(quotas.bindings_max)},
+        {"tenant tokens of a tenant", grouped(quotas.tenant_tokens_max)},
+        {"secrets of a gateway that count", grouped(kGatewaySecretsMax)},
+        {"bots of an instance", grouped(kInstanceIdentitiesMax)},
+        {"platforms with policies of an instance", grouped(kInstancePlatformsMax)},
+        {"instances of a user on a platform", grouped(kUserBindingsMax)},
+        {"link codes of an instance in 10 minutes", grouped(kLinkCodesPerWindowMax)},
+        {"tries of a user in 10 minutes", grouped(kLinkTriesPerUserMax)},
+        {"wrong codes at a bot in 10 minutes", grouped(kLinkMissesPerBotMax)},
+        {"enrolments and provisions of an address in a minute", pace(limits.join)},
+        {"other calls of a gateway in a second", pace(limits.manage)},
+    };
+    EXPECT_EQ(told("4. Bounds"), bounds);
+}
+
+// §5: every record that these services make is told, and no other.
+TEST(RelayManageConformance, ThePageTellsEveryRecord) {
+    std::set<std::string> made;
+    for (const std::string name :
+         {"relay_seal",
+          "relay_credentials",
+          "relay_credentials_operator",
+          "relay_management",
+          "relay_management_operator"}) {
+        const std::string source = file_text("src/services/relay/" + name + ".cc");
+        for (const std::string_view part : split(source, '"')) {
+            if (part.starts_with("RELAY_")) {
+                made.emplace(part);
+            }
+        }
+    }
+    std::set<std::string> page;
+    for (const auto& [event, meaning] : told("5. Records")) {
+        if (event.starts_with("RELAY_")) {
+            page.insert(event);
+        }
+    }
+    EXPECT_EQ(page, made);
 }
 
 }  // namespace
