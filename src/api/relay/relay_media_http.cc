@@ -1,0 +1,135 @@
+#include "api/relay/relay_media_http.h"
+
+#include <algorithm>
+
+#include "api/problem.h"
+#include "base/errors.h"
+#include "base/text.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::string_view kUnknownType = "application/octet-stream";
+constexpr std::size_t kMediaTypeBytesMax = 100;
+
+HttpResponse media_problem(const Error& error) {
+    const int status = error.http_status() == 422 ? 400 : error.http_status();
+    HttpResponse response = text_response(
+        status,
+        "application/json",
+        to_text(Json::object(
+            {{"error", error.message}, {"code", error.code()}, {"next", error.next()}})));
+    if (status == 503 || status == 429) {
+        response.set("Retry-After", std::to_string(std::max(1, error.retry_after_seconds)));
+    }
+    if (status == 401) {
+        response.set("WWW-Authenticate", "Bearer");
+    }
+    return response;
+}
+
+void send(const HttpResponderPtr& responder, bool tls, HttpResponse response) {
+    add_security_headers(response, tls);
+    responder->send(std::move(response));
+}
+
+HttpResponse file_response(MediaUpload file) {
+    HttpResponse response = text_response(200, file.content_type, std::move(file.bytes));
+    // Whatever it claims to be, a browser must not run it under our name.
+    response.set(
+        "Content-Disposition",
+        file.filename.empty() ? "attachment" : "attachment; filename=\"" + file.filename + "\"");
+    response.set("X-Content-Type-Options", "nosniff");
+    response.set("Cache-Control", "private, no-store");
+    return response;
+}
+
+bool is_type_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' ||
+           c == '_';
+}
+
+}  // namespace
+
+std::string safe_file_name(std::string_view name) {
+    name = name.substr(name.find_last_of("/\\") + 1);
+    std::string safe;
+    for (const char c : name.substr(0, kMediaNameBytesMax)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte > 0x1f && byte < 0x7f && c != '"' && c != '\\') {
+            safe += c;
+        } else {
+            safe += '_';
+        }
+    }
+    const bool is_dots = std::ranges::all_of(safe, [](char c) { return c == '.'; });
+    return is_dots ? std::string() : safe;
+}
+
+std::string safe_media_type(std::string_view text) {
+    const std::string type = to_lower(trim(text.substr(0, text.find(';'))));
+    const std::size_t slash = type.find('/');
+    const bool is_type =
+        slash != std::string::npos && slash > 0 && slash + 1 < type.size() &&
+        type.size() <= kMediaTypeBytesMax && std::ranges::count(type, '/') == 1 &&
+        std::ranges::all_of(type, [](char c) { return c == '/' || is_type_character(c); });
+    return is_type ? type : std::string(kUnknownType);
+}
+
+bool RelayMediaHttp::takes(const HttpRequest& request) {
+    const std::string_view path = request.path();
+    return path == kMediaUploadPath || path.starts_with(std::string(kMediaUploadPath) + "/");
+}
+
+void RelayMediaHttp::handle(HttpRequest request, HttpResponderPtr responder) {
+    const bool is_upload = request.path() == kMediaUploadPath;
+    const std::string_view method = is_upload ? "POST" : "GET";
+    if (request.method != method) {
+        HttpResponse response = media_problem(
+            fail(errors::method_not_allowed, "This path does not take this method.").error());
+        response.set("Allow", std::string(method));
+        send(responder, request.tls, std::move(response));
+        return;
+    }
+    const Result<RelayCaller> caller = authenticate_(request);
+    if (!caller) {
+        send(responder, request.tls, media_problem(caller.error()));
+        return;
+    }
+    if (is_upload) {
+        upload(*caller, std::move(request), std::move(responder));
+    } else {
+        download(*caller, request, std::move(responder));
+    }
+}
+
+void RelayMediaHttp::upload(
+    const RelayCaller& caller, HttpRequest request, HttpResponderPtr responder) {
+    MediaUpload upload{
+        .content_type = safe_media_type(request.header("Content-Type").value_or("")),
+        .filename = safe_file_name(request.header("X-Media-Filename").value_or("")),
+        .bytes = std::move(request.body)};
+    media_.store(
+        caller,
+        std::move(upload),
+        [responder, tls = request.tls](const Result<StoredMedia>& stored) {
+            send(
+                responder,
+                tls,
+                stored ? text_response(
+                             200,
+                             "application/json",
+                             to_text(Json::object({{"id", stored->id}, {"size", stored->bytes}})))
+                       : media_problem(stored.error()));
+        });
+}
+
+void RelayMediaHttp::download(
+    const RelayCaller& caller, const HttpRequest& request, HttpResponderPtr responder) {
+    const std::string id(request.path().substr(kMediaUploadPath.size() + 1));
+    media_.fetch(caller, id, [responder, tls = request.tls](Result<MediaUpload> file) {
+        send(responder, tls, file ? file_response(*std::move(file)) : media_problem(file.error()));
+    });
+}
+
+}  // namespace interlock
