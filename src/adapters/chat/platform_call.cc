@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/json.h"
-#include "base/match.h"
 #include "core/relay/message_split.h"
 
 namespace interlock {
@@ -65,14 +64,6 @@ PlatformReply failed_reply(std::string_view platform, HttpFailure failure) {
         refused_reply("unavailable", std::string(platform) + " could not be reached.");
     reply.retry_after = kUnreachableRetry;
     return reply;
-}
-
-std::string chat_of(const RelayAction& action) {
-    return match(
-        action,
-        [](const FollowUpAction&) { return std::string(); },
-        [](const UnknownAction&) { return std::string(); },
-        [](const auto& named) { return named.chat_id; });
 }
 
 PlatformReply run_paced(const PacedCall& call, const std::function<PlatformReply()>& attempt) {

@@ -8,6 +8,7 @@
 
 #include "adapters/chat/call_pace.h"
 #include "adapters/chat/platform_http.h"
+#include "contracts/relay/action_target.h"
 #include "adapters/chat/stoppable_wait.h"
 #include "ports/chat_platform.h"
 #include "ports/clock.h"
@@ -28,9 +29,6 @@ PlatformReply unknown_reply(std::string error);
 PlatformReply unsupported_reply(std::string_view platform, std::string_view op);
 // `platform` is how people call it: "Telegram".
 PlatformReply failed_reply(std::string_view platform, HttpFailure failure);
-
-// The chat that an action is for; empty when it names none.
-std::string chat_of(const RelayAction& action);
 
 struct PacedCall {
     Clock& clock;

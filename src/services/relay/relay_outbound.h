@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "contracts/relay/action_target.h"
 #include "core/relay/egress_guard.h"
 #include "ports/id_source.h"
 #include "services/relay/relay_egress.h"
@@ -219,8 +220,6 @@ Json outbound_detail(const OutboundRow& row);
 // What a gateway is told of a report.
 OutboundResult result_of(const EgressReport& report);
 
-// The chat that an action names; empty for follow_up.
-std::string chat_of(const RelayAction& action);
 // A text of the action's metadata; empty when there is none.
 std::string metadata_text(const RelayAction& action, std::string_view key);
 

@@ -67,18 +67,6 @@ std::string changed_message(const RelayAction& action) {
 
 }  // namespace
 
-std::string chat_of(const RelayAction& action) {
-    return std::visit(
-        [](const auto& held) -> std::string {
-            if constexpr (requires { held.chat_id; }) {
-                return held.chat_id;
-            } else {
-                return {};
-            }
-        },
-        action);
-}
-
 std::string metadata_text(const RelayAction& action, std::string_view key) {
     const Json* const metadata = metadata_of(action);
     const Json* const value = metadata == nullptr ? nullptr : metadata->find(key);
