@@ -203,6 +203,29 @@ TEST(Loop, AnUnknownOrderBlocksEntriesUntilItIsSettled) {
     EXPECT_TRUE(passed.find("validation")->find("pass")->as_bool()) << to_text(passed);
 }
 
+// The venue's word on the first order was asked for before the second was there to be shown.
+TEST(Loop, AReportThatOvertakesTheNextOrderIsNoTrouble) {
+    LoopWorld world;
+    const Json first = one("buy", "1", "99");
+    const Json second = one("buy", "1", "98");
+    for (const auto& [id, intents] : {std::pair("d1", first), std::pair("d2", second)}) {
+        world.validate(id, intents);
+        world.dry_run(id, intents);
+    }
+    const auto ignore = [](const Result<Answer>&) {};
+    world.submit(world.turn_of("execute", world.execute_body("d1", first), ignore));
+    ASSERT_EQ(world.waiting.size(), 1u);
+    const OutboxItem order = std::exchange(world.waiting, {}).front();
+    world.submit(world.plane->runner.outcome_turn(world.plane->outbox.run_one(order)));
+    ASSERT_EQ(world.waiting.size(), 1u);
+    ASSERT_EQ(world.waiting.front().kind, kReportKind);
+    world.submit(world.turn_of("execute", world.execute_body("d2", second), ignore));
+    ASSERT_EQ(world.waiting.size(), 2u);
+    world.run_effects();
+    EXPECT_EQ(world.count("ORDER_ACKED"), 2);
+    EXPECT_EQ(world.count("SAFE_RECOVERY_TRIGGERED"), 0);
+}
+
 // S11: never arrived only after three queries and fifteen seconds.
 TEST(Loop, AnOrderThatNeverArrivedIsProvenAndNeverResent) {
     LoopWorld world;
