@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <atomic>
+#include <thread>
+
 #include "base/errors.h"
 #include "contracts/relay/relay_errors.h"
 #include "testing/relay_manage_world.h"
@@ -502,6 +505,33 @@ TEST(RelayCredentials, NobodyIsToldOfAChangeThatWasNotStored) {
     EXPECT_EQ(world.dial("gw-1", "x").kind, Kind::unavailable);
     // A lane that is lost takes nothing more, and says so.
     EXPECT_EQ(World::code_of(world.add_gateway(gateway_of("gw-2"))), "unavailable");
+}
+
+TEST(RelayCredentials, AreAskedFromManyThreadsWhileTheyChange) {
+    World world;
+    const std::string secret = World::text_of(world.add_gateway(gateway_of("gw-1")), "secret");
+    std::atomic<bool> is_over{false};
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> askers;
+    for (int i = 0; i < 3; ++i) {
+        askers.emplace_back([&] {
+            while (!is_over.load()) {
+                // Its first secret counts throughout: each rotation leaves it a day.
+                wrong += world.dial("gw-1", secret).kind == Kind::accepted ? 0 : 1;
+                world.credentials().is_open("gw-2");
+            }
+        });
+    }
+    for (std::size_t i = 1; i < kGatewaySecretsMax; ++i) {
+        EXPECT_EQ(World::code_of(rotate(world, "gw-1", kSecretGrace)), "ok");
+        EXPECT_EQ(World::code_of(world.add_gateway(gateway_of("gw-2"))), "ok");
+        EXPECT_EQ(World::code_of(revoke(world, {{}, "gw-2", {}})), "ok");
+    }
+    is_over = true;
+    for (std::thread& asker : askers) {
+        asker.join();
+    }
+    EXPECT_EQ(wrong.load(), 0);
 }
 
 TEST(RelayCredentials, ListsGatewaysOfOneTenantWithoutSecrets) {
