@@ -330,7 +330,8 @@ void Simulation::on_committed(std::span<const TurnCommit> turns) {
             }
             tell(
                 "    " + entry.tenant_id.text() + "." + std::to_string(entry.seq) + " " +
-                record->draft.event + " by " + record->draft.principal);
+                record->draft.event + " by " + record->draft.principal +
+                (record->draft.reason.empty() ? "" : ": " + record->draft.reason));
             counts_.releases += record->draft.event == "KILL_SWITCH_RELEASED" ? 1 : 0;
             tenants_.on_record(*record, entry.canonical_json);
             approvals_.on_record(*record);
