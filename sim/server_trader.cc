@@ -10,22 +10,9 @@ StrategyScope scope_in(const Turn& turn) {
     return {turn.tenant_id(), TradeMode::paper};
 }
 
-// The instances as stored, also such as are deleted.
-std::vector<StrategyInstance> stored_instances(TurnRunner& runner) {
-    std::vector<StrategyInstance> found;
-    const auto stored = runner.stored_states("strategy/");
-    if (!stored) {
-        return found;
-    }
-    for (const auto& [key, state] : *stored) {
-        const auto json = parse_json(state.json);
-        auto instance =
-            json ? decode_strategy_instance(*json) : Result<StrategyInstance>(StrategyInstance{});
-        if (json && instance) {
-            found.push_back(*std::move(instance));
-        }
-    }
-    return found;
+// The instances as stored, also such as are deleted; none when the store does not answer.
+std::vector<StrategyInstance> instances_in(TurnRunner& runner) {
+    return stored_instances(runner).value_or(std::vector<StrategyInstance>());
 }
 
 // The plant hand_over_early: what was just journalled is done at once, cancels or not.
@@ -185,7 +172,7 @@ void Server::plant_into_tick() {
     if (world_.plant != Plant::tick_observer) {
         return;
     }
-    for (const StrategyInstance& instance : stored_instances(plane_->runner)) {
+    for (const StrategyInstance& instance : instances_in(plane_->runner)) {
         if (instance.mode != InstanceMode::observe || instance.is_deleted) {
             continue;
         }
@@ -232,7 +219,7 @@ void Server::plant_at_start() {
     if (world_.plant != Plant::forget_pause && world_.plant != Plant::forget_running) {
         return;
     }
-    for (const StrategyInstance& instance : stored_instances(plane_->runner)) {
+    for (const StrategyInstance& instance : instances_in(plane_->runner)) {
         if (world_.plant == Plant::forget_pause && instance.paused) {
             unpause(instance);
         }

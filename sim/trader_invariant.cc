@@ -110,6 +110,12 @@ void TraderInvariant::on_commit(const TurnCommit& turn, std::span<const AuditRec
     std::set<ConcernName> touched;
     std::vector<Concern> concerns;
     for (const StateWrite& state : turn.states) {
+        if (is_standing_key(state.machine_key)) {
+            if (const StrategyInstance* moved = on_standing(state, words)) {
+                touched.insert({moved->account, moved->symbol});
+            }
+            continue;
+        }
         const bool is_strategy = state.machine_key.starts_with("strategy/");
         if (!is_strategy && !state.machine_key.starts_with("concern/")) {
             continue;
@@ -202,6 +208,23 @@ void TraderInvariant::on_decision(const AuditRecord& record, TurnWords& words) {
          .result = bytes_of(detail.find("result")),
          .applied_at = text_at(detail, "applied_at")});
     words.decisions.push_back(word);
+}
+
+// The instance whose row this is, as it stands now.
+const StrategyInstance* TraderInvariant::on_standing(
+    const StateWrite& state, const TurnWords& words) {
+    const auto found = std::find_if(instances_.begin(), instances_.end(), [&](const auto& held) {
+        return standing_key(held.second) == state.machine_key;
+    });
+    const auto json = parse_json(state.json);
+    const auto standing = json ? decode_instance_standing(*json)
+                               : Result<InstanceStanding>(std::unexpected(json.error()));
+    if (found == instances_.end() || !standing) {
+        broken("durability", state.machine_key + " was committed and cannot be read");
+        return nullptr;
+    }
+    on_instance(with_standing(found->second, *standing), words);
+    return &found->second;
 }
 
 // Nothing but a decision on record moves a strategy.

@@ -91,6 +91,7 @@ private:
     TurnWords read_records(std::span<const AuditRecord> records);
     void on_decision(const AuditRecord& record, TurnWords& words);
     void on_instance(const StrategyInstance& next, const TurnWords& words);
+    const StrategyInstance* on_standing(const StateWrite& state, const TurnWords& words);
     bool on_concern(const Concern& next, const TurnWords& words);
     void on_hand_over(const Concern& next);
     void on_order(const OrderRecord& order);

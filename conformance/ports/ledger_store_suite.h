@@ -108,6 +108,26 @@ TEST_P(LedgerStoreSuite, StatesAreFoundByPrefixInKeyOrder) {
     EXPECT_EQ(store().load_states("zebra\xff").value().size(), 1u);
 }
 
+// A store may keep some machines apart from the rest; nobody must be able to tell.
+TEST_P(LedgerStoreSuite, ConcernsAreStatesLikeAllOthers) {
+    using namespace ledger_store_suite;
+    commit({
+        state_turn("concern/t/paper/main:btcusdt", 0, "1"),
+        state_turn("concern/t/paper/main:btcusdt/str_1", 0, "2"),
+        state_turn("concern", 0, "3"),
+        state_turn("concern0", 0, "4"),
+        state_turn("account/t", 0, "5"),
+    });
+    commit({state_turn("concern/t/paper/main:btcusdt", 1, "6")});
+    expect_conflict({state_turn("concern/t/paper/main:btcusdt", 1, "late")});
+    expect_conflict({state_turn("concern/t/paper/main:btcusdt", 0, "again")});
+    EXPECT_EQ(store().load_state("concern/t/paper/main:btcusdt").value()->json, "6");
+    EXPECT_EQ(store().load_state("concern/t/paper/main:btcusdt").value()->version, 2);
+    EXPECT_EQ(store().load_states("concern/").value().size(), 2u);
+    EXPECT_EQ(store().load_states("concern").value().size(), 4u);
+    EXPECT_EQ(store().load_states("").value().size(), 5u);
+}
+
 TEST_P(LedgerStoreSuite, ConflictInTheThirdOfFiveTurnsWritesNothing) {
     using namespace ledger_store_suite;
     commit({state_turn("old", 0, "before"), entry_turn(kAlice, 1)});

@@ -83,15 +83,18 @@ private:
 
     void write_states(const TurnCommit& turn) {
         for (const StateWrite& state : turn.states) {
+            const bool is_concern = turn_sql::is_concern_state(state.machine_key);
             if (state.loaded_version == 0) {
-                bind_value(insert_state_, 1, state.machine_key);
-                bind_value(insert_state_, 2, state.json);
-                step(insert_state_);
+                sqlite3_stmt* const insert = is_concern ? insert_concern_ : insert_state_;
+                bind_value(insert, 1, state.machine_key);
+                bind_value(insert, 2, state.json);
+                step(insert);
             } else {
-                bind_value(update_state_, 1, state.machine_key);
-                bind_value(update_state_, 2, state.loaded_version);
-                bind_value(update_state_, 3, state.json);
-                step(update_state_);
+                sqlite3_stmt* const update = is_concern ? update_concern_ : update_state_;
+                bind_value(update, 1, state.machine_key);
+                bind_value(update, 2, state.loaded_version);
+                bind_value(update, 3, state.json);
+                step(update);
             }
         }
     }
@@ -218,6 +221,8 @@ private:
     sqlite3_stmt* commit_ = prepare("COMMIT");
     sqlite3_stmt* insert_state_ = prepare(turn_sql::kInsertState);
     sqlite3_stmt* update_state_ = prepare(turn_sql::kUpdateState);
+    sqlite3_stmt* insert_concern_ = prepare(turn_sql::kInsertConcern);
+    sqlite3_stmt* update_concern_ = prepare(turn_sql::kUpdateConcern);
     sqlite3_stmt* insert_entry_ = prepare(turn_sql::kInsertEntry);
     sqlite3_stmt* insert_head_ = prepare(turn_sql::kInsertHead);
     sqlite3_stmt* update_head_ = prepare(turn_sql::kUpdateHead);
@@ -282,7 +287,10 @@ Result<void> require_all_rows(SqliteDb& db, std::span<const TurnCommit> turns) {
         }
         return {};
     };
-    TRY(require("SELECT version FROM machine_state WHERE machine_key = ?1", versions));
+    TRY(require(
+        "SELECT version FROM machine_state WHERE machine_key = ?1 "
+        "UNION ALL SELECT version FROM concern_state WHERE machine_key = ?1",
+        versions));
     return require("SELECT seq FROM heads WHERE tenant_id = ?1", seqs);
 }
 

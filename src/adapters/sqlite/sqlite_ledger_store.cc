@@ -109,8 +109,13 @@ Result<void> SqliteLedgerStore::prepare_engine_reads() {
         engine_.load_state,
         db_->prepare("SELECT version, json FROM machine_state WHERE machine_key = ?1"));
     TRY_ASSIGN(
+        engine_.load_concern,
+        db_->prepare("SELECT version, json FROM concern_state WHERE machine_key = ?1"));
+    TRY_ASSIGN(
         engine_.load_states,
         db_->prepare("SELECT machine_key, version, json FROM machine_state "
+                     "WHERE machine_key >= ?1 AND machine_key < ?2 "
+                     "UNION ALL SELECT machine_key, version, json FROM concern_state "
                      "WHERE machine_key >= ?1 AND machine_key < ?2 "
                      "ORDER BY machine_key"));
     TRY_ASSIGN(
@@ -234,7 +239,8 @@ Result<void> SqliteLedgerStore::end_reading() {
 Result<std::optional<StoredState>> SqliteLedgerStore::load_state(const std::string& machine_key) {
     const std::lock_guard lock(engine_mutex_);
     TRY(begin_reading());
-    SqliteRows rows = engine_.load_state.query(machine_key);
+    const bool is_concern = turn_sql::is_concern_state(machine_key);
+    SqliteRows rows = (is_concern ? engine_.load_concern : engine_.load_state).query(machine_key);
     TRY_ASSIGN(const bool found, rows.next());
     if (!found) {
         return std::nullopt;

@@ -72,6 +72,7 @@ public:
 private:
     struct EngineReads {  // On the writing connection.
         SqliteStatement load_state;
+        SqliteStatement load_concern;
         SqliteStatement load_states;
         SqliteStatement find_answer;
         SqliteStatement find_claim;

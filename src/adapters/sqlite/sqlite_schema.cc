@@ -98,8 +98,22 @@ constexpr const char* kVersion2 = R"(
     ) STRICT, WITHOUT ROWID;
 )";
 
+// Concerns and what control decisions change of their strategies lie side by side in the order of
+// their keys: a decision writes two or three of these rows, which then share a page, and no other
+// rows are on it. Everything else stays where wide rows do not spill over.
+constexpr const char* kVersion3 = R"(
+    CREATE TABLE concern_state (
+        machine_key TEXT PRIMARY KEY,
+        version INTEGER NOT NULL,
+        json TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO concern_state SELECT machine_key, version, json FROM machine_state
+        WHERE machine_key >= 'concern/' AND machine_key < 'concern0';
+    DELETE FROM machine_state WHERE machine_key >= 'concern/' AND machine_key < 'concern0';
+)";
+
 // kSteps[n] leads from version n to n + 1.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3};
 
 Result<std::int64_t> read_version(SqliteDb& db) {
     TRY_ASSIGN(const std::int64_t version, db.read_integer("PRAGMA user_version"));

@@ -31,6 +31,19 @@ TEST_F(SqliteSchemaTest, MigratingTwiceChangesNothing) {
     EXPECT_EQ(db.read_integer("PRAGMA schema_version").value(), before);
 }
 
+TEST_F(SqliteSchemaTest, ConcernsOfAnOlderDatabaseMoveToTheirOwnTable) {
+    ASSERT_TRUE(migrate(db).has_value());
+    ASSERT_TRUE(db.execute("DROP TABLE concern_state; PRAGMA user_version = 2").has_value());
+    ASSERT_TRUE(db.execute("INSERT INTO machine_state (machine_key, version, json) VALUES "
+                           "('concern/t/paper/main:btcusdt', 7, '{}'), ('concern', 1, '{}'), "
+                           "('concern0', 1, '{}')")
+                    .has_value());
+    ASSERT_TRUE(migrate(db).has_value());
+    EXPECT_EQ(db.read_integer("SELECT count(*) FROM machine_state").value(), 2);
+    EXPECT_EQ(db.read_integer("SELECT count(*) FROM concern_state").value(), 1);
+    EXPECT_EQ(db.read_integer("SELECT version FROM concern_state").value(), 7);
+}
+
 TEST_F(SqliteSchemaTest, ANewerDatabaseIsRefused) {
     ASSERT_TRUE(migrate(db).has_value());
     ASSERT_TRUE(db.execute("PRAGMA user_version = 99").has_value());

@@ -6,10 +6,22 @@
 
 namespace interlock::turn_sql {
 
+// Which machines lie in concern_state; the others lie in machine_state. To change it takes a step
+// of the schema that moves the rows.
+inline constexpr std::string_view kConcernPrefix = "concern/";
+inline bool is_concern_state(std::string_view machine_key) {
+    return machine_key.starts_with(kConcernPrefix);
+}
+
 inline constexpr std::string_view kInsertState =
     "INSERT INTO machine_state (machine_key, version, json) VALUES (?1, 1, ?2)";
 inline constexpr std::string_view kUpdateState =
     "UPDATE machine_state SET version = version + 1, json = ?3 "
+    "WHERE machine_key = ?1 AND version = ?2";
+inline constexpr std::string_view kInsertConcern =
+    "INSERT INTO concern_state (machine_key, version, json) VALUES (?1, 1, ?2)";
+inline constexpr std::string_view kUpdateConcern =
+    "UPDATE concern_state SET version = version + 1, json = ?3 "
     "WHERE machine_key = ?1 AND version = ?2";
 inline constexpr std::string_view kInsertEntry =
     "INSERT INTO ledger (tenant_id, seq, json, hash) VALUES (?1, ?2, ?3, ?4)";

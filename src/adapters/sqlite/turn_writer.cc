@@ -23,6 +23,8 @@ Result<std::unique_ptr<TurnWriter>> TurnWriter::prepare(SqliteDb& db) {
     std::unique_ptr<TurnWriter> made(new TurnWriter(db));
     TRY_ASSIGN(made->insert_state_, db.prepare(turn_sql::kInsertState));
     TRY_ASSIGN(made->update_state_, db.prepare(turn_sql::kUpdateState));
+    TRY_ASSIGN(made->insert_concern_, db.prepare(turn_sql::kInsertConcern));
+    TRY_ASSIGN(made->update_concern_, db.prepare(turn_sql::kUpdateConcern));
     TRY_ASSIGN(made->insert_entry_, db.prepare(turn_sql::kInsertEntry));
     TRY_ASSIGN(made->insert_head_, db.prepare(turn_sql::kInsertHead));
     TRY_ASSIGN(made->update_head_, db.prepare(turn_sql::kUpdateHead));
@@ -66,9 +68,11 @@ Result<void> TurnWriter::write_chains(
 Result<void> TurnWriter::write_states(std::span<const StateWrite> states) {
     for (const StateWrite& state : states) {
         const bool is_new = state.loaded_version == 0;
-        const int code =
-            is_new ? insert_state_.run(state.machine_key, state.json)
-                   : update_state_.run(state.machine_key, state.loaded_version, state.json);
+        const bool is_concern = turn_sql::is_concern_state(state.machine_key);
+        SqliteStatement& insert = is_concern ? insert_concern_ : insert_state_;
+        SqliteStatement& update = is_concern ? update_concern_ : update_state_;
+        const int code = is_new ? insert.run(state.machine_key, state.json)
+                                : update.run(state.machine_key, state.loaded_version, state.json);
         const bool moved_on =
             is_new ? is_constraint(code) : is_done(code) && db_.rows_changed() == 0;
         if (moved_on) {

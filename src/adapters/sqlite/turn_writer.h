@@ -50,6 +50,8 @@ private:
     std::unordered_map<std::string_view, ChainGrowth> growths_;  // Of the running batch.
     SqliteStatement insert_state_;
     SqliteStatement update_state_;
+    SqliteStatement insert_concern_;
+    SqliteStatement update_concern_;
     SqliteStatement insert_entry_;
     SqliteStatement insert_head_;
     SqliteStatement update_head_;

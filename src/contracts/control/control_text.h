@@ -26,5 +26,7 @@ struct ControlAttemptRecord {
 Result<std::string> detail_text(const ControlAttemptRecord& record);
 // With `payload` parsed; the tests compare with this.
 Json encode(const ControlAttemptRecord& record, Json payload);
+// The answer that the attempt got, as encode(result) had it: the record tells all of it.
+Result<Json> answer_from_detail(const Json& detail);
 
 }  // namespace interlock

@@ -96,6 +96,39 @@ TEST(ControlText, TheDetailOfARecordIsItsCanonicalJson) {
     }));
 }
 
+TEST(ControlText, TheRecordTellsTheWholeAnswer) {
+    EXPECT_TRUE(rc::check([] {
+        ControlResult result = any_result();
+        for (Error& error : result.errors) {
+            error.problems.clear();
+        }
+        result.result = *rc::gen::element<Json>(
+            Json::object({{"mode_change", "applied"}, {"reconciled", true}}),
+            Json::object(
+                {{"mode_change", "applied"},
+                 {"reconciled", true},
+                 {"open_orders",
+                  Json::array(
+                      {Json::object({{"order_client_id", "o1"}, {"cancel_requested", true}})})}}));
+        const Json payload = Json::object({
+            {"decision_id", result.decision_id},
+            {"concern_id", result.concern_id},
+            {"action", result.action},
+        });
+        const std::string canonical = canonical_json(payload).value();
+        const std::string detail =
+            detail_text({.result = result, .payload = canonical, .received_at = {}}).value();
+        const auto answer = answer_from_detail(parse_json(detail).value());
+        RC_ASSERT(answer.has_value());
+        RC_ASSERT(to_text(*answer) == answer_text(result));
+    }));
+}
+
+TEST(ControlText, ADetailWithoutAPartTellsNoAnswer) {
+    EXPECT_FALSE(answer_from_detail(Json::object({{"status", "applied"}})));
+    EXPECT_FALSE(answer_from_detail(Json("no object")));
+}
+
 TEST(ControlText, ADetailThatIsNoUtf8HasNoText) {
     ControlResult result;
     result.warnings = {"\xFF"};

@@ -151,7 +151,7 @@ Result<TurnReply> ControlService::apply(Turn& turn, const Request& request) {
     if (verdict.status == ControlStatus::applied) {
         result.result = change_json("simulated", false);
     } else if (verdict.is_duplicate) {
-        TRY_ASSIGN(Json original, parse_json(attempt.row->answer_text));
+        TRY_ASSIGN(Json original, answer_of(turn, turn.tenant_id(), *attempt.row));
         result.result.set("original", std::move(original));
     }
     return settle(turn, attempt, result);
@@ -397,10 +397,6 @@ Result<void> ControlService::record(Turn& turn, Record record) {
     if (!record.remember || record.decision.dry_run) {
         return {};
     }
-    std::shared_ptr<const ControlRow> before;
-    if (record.attempt > 1) {
-        TRY_ASSIGN(before, load_control_row(turn, record.tenant_id, record.decision.decision_id));
-    }
     save_control_row(
         turn,
         record.tenant_id,
@@ -409,9 +405,8 @@ Result<void> ControlService::record(Turn& turn, Record record) {
              {.fingerprint = record.fingerprint,
               .status = record.status,
               .attempts = record.attempt},
-         .answer_text = std::move(record.answer),
-         .first_at = before ? before->first_at : turn.now(),
-         .last_at = turn.now()});
+         .seq = turn.head_of(record.tenant_id).seq,
+         .answer_text = std::move(record.answer)});
     return {};
 }
 

@@ -127,6 +127,42 @@ TEST_F(ControlServiceTest, ARepeatedDecisionIsNotAppliedAgain) {
     EXPECT_EQ(world.active(), grid);
 }
 
+TEST_F(ControlServiceTest, ARepeatedDecisionIsAnsweredFromItsRecordAfterARestart) {
+    const Json first = world.decide(StrategyWorld::payload("d1", "pause"));
+    ASSERT_EQ(word(first, "status"), "applied");
+    world.rebuild();
+    const Json second = world.decide(StrategyWorld::payload("d1", "pause"));
+    EXPECT_EQ(word(second, "status"), "noop");
+    EXPECT_EQ(*second.find("result")->find("original"), first);
+    const auto row = world.memory.load_state("control/demo/d1").value();
+    EXPECT_EQ(row->json.find("mode_change"), std::string::npos) << "the answer is stored once";
+}
+
+TEST_F(ControlServiceTest, ADecisionLeavesTheLongRowOfAStrategyAlone) {
+    const std::string key = "strategy/demo/paper/" + grid;
+    const auto before = world.memory.load_state(key).value();
+    world.decide(StrategyWorld::payload("d1", "pause"));
+    EXPECT_EQ(world.memory.load_state(key).value()->version, before->version);
+    world.rebuild();
+    EXPECT_TRUE(world.get(grid).find("paused")->as_bool());
+    EXPECT_EQ(word(world.get(grid), "mode"), "active");
+}
+
+TEST_F(ControlServiceTest, TicksAfterADecisionKeepWhereTheStrategyStands) {
+    const auto version = [this] { return world.get(grid).find("version")->as_int64().value(); };
+    world.decide(StrategyWorld::payload("d1", "pause"));
+    const std::int64_t paused = version();
+    world.decide(StrategyWorld::payload("d2", "resume"));
+    EXPECT_EQ(version(), paused + 1);
+    world.pass(Duration::of_seconds(60));
+    const std::int64_t ticked = version();
+    EXPECT_GT(ticked, paused + 1) << "the ticks wrote the long row";
+    world.rebuild();
+    EXPECT_FALSE(world.get(grid).find("paused")->as_bool());
+    EXPECT_EQ(word(world.get(grid), "mode"), "active");
+    EXPECT_EQ(version(), ticked);
+}
+
 TEST_F(ControlServiceTest, TheSameIdForSomethingElseIsAConflict) {
     world.decide(StrategyWorld::switch_to("d1", idle));
     EXPECT_EQ(code(world.decide(StrategyWorld::switch_to("d1", grid))), "decision_id_conflict");

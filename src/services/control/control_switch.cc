@@ -41,10 +41,8 @@ Result<void> cancel_orders_of(
 }  // namespace
 
 Result<void> ControlService::open() {
-    TRY_ASSIGN(const auto stored, parts_.runner.stored_states("concern/"));
-    for (const auto& [key, state] : stored) {
-        TRY_ASSIGN(const Json json, parse_json(state.json));
-        TRY_ASSIGN(const Concern concern, decode_concern(json));
+    TRY_ASSIGN(const auto concerns, stored_concerns(parts_.runner));
+    for (const Concern& concern : concerns) {
         watch(concern.account, concern.symbol);
         if (!concern.switching) {
             continue;
@@ -284,6 +282,9 @@ Result<void> ControlService::close_switch(
             {"payload", under_way.request},
             {"validation", *answer.find("validation")},
             {"status", to_word(status)},
+            {"from_strategy_id", *answer.find("from_strategy_id")},
+            {"to_strategy_id", *answer.find("to_strategy_id")},
+            {"risk_mode", *answer.find("risk_mode")},
             {"warnings", *answer.find("warnings")},
             {"errors", *answer.find("errors")},
             {"result", *answer.find("result")},

@@ -52,10 +52,8 @@ Result<std::shared_ptr<const Strategy>> open_or_refuse(
 }  // namespace
 
 Result<void> StrategyService::open() {
-    TRY_ASSIGN(const auto stored, parts_.runner.stored_states("strategy/"));
-    for (const auto& [key, state] : stored) {
-        TRY_ASSIGN(const Json json, parse_json(state.json));
-        TRY_ASSIGN(const StrategyInstance instance, decode_strategy_instance(json));
+    TRY_ASSIGN(const auto instances, stored_instances(parts_.runner));
+    for (const StrategyInstance& instance : instances) {
         parts_.runtime.reconcile(instance, instance.updated_at);
     }
     return {};

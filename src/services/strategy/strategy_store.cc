@@ -1,15 +1,22 @@
 #include "services/strategy/strategy_store.h"
 
+#include <algorithm>
 #include <array>
 
+#include "base/errors.h"
 #include "base/field_reader.h"
 #include "contracts/canonical_writer.h"
+#include "contracts/control/control_text.h"
 #include "contracts/strategy/strategy_text.h"
+#include "services/turn_runner.h"
 
 namespace interlock {
 namespace {
 
 constexpr std::array<std::string_view, 4> kControlStatuses{"applied", "rejected", "noop", "failed"};
+constexpr std::array<std::string_view, 3> kInstanceModeWords{"off", "observe", "active"};
+constexpr std::size_t kStandingBytesExpected = 192;
+constexpr std::size_t kControlBytesExpected = 160;
 
 // Keys are made with every look at a row, hence in one piece.
 std::string joined(std::initializer_list<std::string_view> parts) {
@@ -44,7 +51,8 @@ Claim claim_of(const Concern& concern, const StrategyId& holder) {
         .holder = holder.text()};
 }
 
-// Older rows hold the document's text as a string.
+// Older rows hold the answer instead of the place of its record, and the oldest hold its text as a
+// string.
 std::string read_answer(FieldReader& in) {
     Json answer = in.required<Json>("answer");
     if (answer.is_string()) {
@@ -56,6 +64,32 @@ std::string read_answer(FieldReader& in) {
     return to_text(answer);
 }
 
+// Where an instance stands, with the whole of it as last put together: engine thread only.
+struct StandingRow {
+    InstanceStanding standing;
+    mutable std::shared_ptr<const StrategyInstance> base = nullptr;  // What `whole` was made of.
+    mutable std::shared_ptr<const StrategyInstance> whole = nullptr;
+};
+
+Result<StandingRow> decode_standing_row(const Json& json) {
+    TRY_ASSIGN(InstanceStanding standing, decode_instance_standing(json));
+    return StandingRow{.standing = std::move(standing)};
+}
+
+// Alike in everything but where they stand.
+bool is_same_base(const StrategyInstance& a, const StrategyInstance& b) {
+    return a.ticks == b.ticks && a.fail_count == b.fail_count && a.is_latched == b.is_latched &&
+           a.is_deleted == b.is_deleted && a.last_tick_at == b.last_tick_at &&
+           a.last_error == b.last_error && a.name == b.name && a.symbol == b.symbol &&
+           a.strategy_type == b.strategy_type && a.account == b.account && a.base == b.base &&
+           a.quote == b.quote && a.created_at == b.created_at && a.memory == b.memory &&
+           a.config == b.config && a.policy == b.policy;
+}
+
+bool is_same_place(const InstanceStanding& a, const InstanceStanding& b) {
+    return a.mode == b.mode && a.paused == b.paused && a.last_transition == b.last_transition;
+}
+
 }  // namespace
 
 // Rows that every decision and many ticks save have writers of their own.
@@ -65,6 +99,13 @@ void Turn::save_as<StrategyInstance>(
     HeldState& held = stage(machine_key, row_text(*value));
     held.value = std::move(value);
     held.value_type = &kStateTypeTag<StrategyInstance>;
+}
+template <>
+void Turn::save_as<StandingRow>(
+    const std::string& machine_key, std::shared_ptr<const StandingRow> value) {
+    HeldState& held = stage(machine_key, row_text(value->standing));
+    held.value = std::move(value);
+    held.value_type = &kStateTypeTag<StandingRow>;
 }
 template <>
 void Turn::save_as<Concern>(const std::string& machine_key, std::shared_ptr<const Concern> value) {
@@ -111,6 +152,74 @@ std::string concern_key(const StrategyScope& scope, const ConcernId& id) {
     return joined({"concern", scope.tenant_id.text(), to_word(scope.mode), id.text()});
 }
 
+std::string standing_key(const StrategyInstance& instance) {
+    return joined(
+        {"concern",
+         instance.account.tenant_id.text(),
+         to_word(instance.account.mode),
+         concern_id_of(instance.account.account_id, instance.symbol).text(),
+         instance.strategy_id.text()});
+}
+
+// Ids hold no slash.
+bool is_standing_key(std::string_view machine_key) {
+    return machine_key.starts_with("concern/") && std::ranges::count(machine_key, '/') == 4;
+}
+
+InstanceStanding standing_of(const StrategyInstance& instance) {
+    return {
+        .mode = instance.mode,
+        .paused = instance.paused,
+        .last_transition = instance.last_transition,
+        .version = instance.version,
+        .updated_at = instance.updated_at};
+}
+
+StrategyInstance with_standing(StrategyInstance instance, const InstanceStanding& standing) {
+    instance.mode = standing.mode;
+    instance.paused = standing.paused;
+    instance.last_transition = standing.last_transition;
+    instance.version = std::max(instance.version, standing.version);
+    instance.updated_at = std::max(instance.updated_at, standing.updated_at);
+    return instance;
+}
+
+Json encode(const InstanceStanding& standing) {
+    return Json::object({
+        {"mode", to_word(standing.mode)},
+        {"paused", standing.paused},
+        {"last_transition", standing.last_transition},
+        {"version", standing.version},
+        {"updated_at", standing.updated_at.microseconds},
+    });
+}
+
+std::string row_text(const InstanceStanding& standing) {
+    std::string text;
+    text.reserve(kStandingBytesExpected);
+    CanonicalWriter out(text);
+    out.open_object();
+    out.text("mode", to_word(standing.mode));
+    out.flag("paused", standing.paused);
+    out.text("last_transition", standing.last_transition);
+    out.raw("version", std::to_string(standing.version));
+    out.raw("updated_at", std::to_string(standing.updated_at.microseconds));
+    out.close_object();
+    return text;
+}
+
+Result<InstanceStanding> decode_instance_standing(const Json& json) {
+    FieldReader in(json);
+    InstanceStanding standing;
+    standing.mode = static_cast<InstanceMode>(in.required_word_index("mode", kInstanceModeWords));
+    standing.paused = in.required<bool>("paused");
+    standing.last_transition = in.required<std::string>("last_transition");
+    standing.version = in.required<std::int64_t>("version");
+    standing.updated_at = Timestamp{in.required<std::int64_t>("updated_at")};
+    in.reject_unknown();
+    return in.finish(std::move(standing));
+}
+
 Result<std::shared_ptr<const InstanceList>> load_instance_list(
     Turn& turn, const StrategyScope& scope) {
     TRY_ASSIGN(auto list, turn.load_as<InstanceList>(list_key(scope), decode_instance_list));
@@ -130,16 +239,80 @@ Result<std::shared_ptr<const StrategyInstance>> load_instance(
 
 Result<std::shared_ptr<const StrategyInstance>> load_any_instance(
     Turn& turn, const StrategyScope& scope, const StrategyId& id) {
-    return turn.load_as<StrategyInstance>(instance_key(scope, id), decode_strategy_instance);
+    TRY_ASSIGN(
+        auto base,
+        turn.load_as<StrategyInstance>(instance_key(scope, id), decode_strategy_instance));
+    if (!base) {
+        return base;
+    }
+    TRY_ASSIGN(const auto row, turn.load_as<StandingRow>(standing_key(*base), decode_standing_row));
+    if (!row) {
+        return base;
+    }
+    if (row->base != base) {
+        row->whole = std::make_shared<const StrategyInstance>(with_standing(*base, row->standing));
+        row->base = std::move(base);
+    }
+    return row->whole;
 }
 
 std::shared_ptr<const StrategyInstance> save_instance(Turn& turn, StrategyInstance instance) {
     ++instance.version;
     instance.updated_at = turn.now();
     const auto saved = std::make_shared<const StrategyInstance>(std::move(instance));
-    turn.save_as<StrategyInstance>(
-        instance_key(scope_of(saved->account), saved->strategy_id), saved);
+    const std::string key = instance_key(scope_of(saved->account), saved->strategy_id);
+    const std::string key_of_standing = standing_key(*saved);
+    // What cannot be read was not loaded either: then all of it is written.
+    auto base = turn.load_as<StrategyInstance>(key, decode_strategy_instance).value_or(nullptr);
+    std::shared_ptr<const StandingRow> row;
+    if (base) {
+        row = turn.load_as<StandingRow>(key_of_standing, decode_standing_row).value_or(nullptr);
+    }
+    InstanceStanding standing = standing_of(*saved);
+    const bool keeps_base = base && is_same_base(*base, *saved);
+    const bool moves = base && !is_same_place(row ? row->standing : standing_of(*base), standing);
+    if (!keeps_base) {
+        base = saved;
+        turn.save_as<StrategyInstance>(key, saved);
+    }
+    if (keeps_base || moves) {
+        turn.save_as<StandingRow>(
+            key_of_standing,
+            std::make_shared<const StandingRow>(
+                StandingRow{.standing = std::move(standing), .base = base, .whole = saved}));
+    }
     return saved;
+}
+
+Result<std::vector<StrategyInstance>> stored_instances(TurnRunner& runner) {
+    std::vector<StrategyInstance> instances;
+    TRY_ASSIGN(const auto rows, runner.stored_states("strategy/"));
+    TRY_ASSIGN(const auto concerns, runner.stored_states("concern/"));
+    for (const auto& [key, state] : rows) {
+        TRY_ASSIGN(const Json json, parse_json(state.json));
+        TRY_ASSIGN(StrategyInstance instance, decode_strategy_instance(json));
+        const auto row = concerns.find(standing_key(instance));
+        if (row != concerns.end()) {
+            TRY_ASSIGN(const Json stands, parse_json(row->second.json));
+            TRY_ASSIGN(const InstanceStanding standing, decode_instance_standing(stands));
+            instance = with_standing(std::move(instance), standing);
+        }
+        instances.push_back(std::move(instance));
+    }
+    return instances;
+}
+
+Result<std::vector<Concern>> stored_concerns(TurnRunner& runner) {
+    std::vector<Concern> concerns;
+    TRY_ASSIGN(const auto rows, runner.stored_states("concern/"));
+    for (const auto& [key, state] : rows) {
+        if (!is_standing_key(key)) {
+            TRY_ASSIGN(const Json json, parse_json(state.json));
+            TRY_ASSIGN(Concern concern, decode_concern(json));
+            concerns.push_back(std::move(concern));
+        }
+    }
+    return concerns;
 }
 
 Result<std::shared_ptr<const Concern>> load_concern(
@@ -180,27 +353,32 @@ void release_activity(
 }
 
 Json encode(const ControlRow& row) {
-    return Json::object({
+    Json json = Json::object({
         {"fingerprint", row.history.fingerprint},
         {"status", to_word(row.history.status)},
         {"attempts", row.history.attempts},
-        {"answer", parse_json(row.answer_text).value()},
-        {"first_at", to_text(row.first_at)},
-        {"last_at", to_text(row.last_at)},
     });
+    if (row.seq > 0) {
+        json.set("seq", row.seq);
+    } else {
+        json.set("answer", parse_json(row.answer_text).value());
+    }
+    return json;
 }
 
 std::string row_text(const ControlRow& row) {
     std::string text;
-    text.reserve(256 + row.answer_text.size());
+    text.reserve(kControlBytesExpected);
     CanonicalWriter out(text);
     out.open_object();
     out.text("fingerprint", row.history.fingerprint);
     out.text("status", to_word(row.history.status));
     out.raw("attempts", std::to_string(row.history.attempts));
-    out.raw("answer", row.answer_text);
-    out.text("first_at", to_text(row.first_at));
-    out.text("last_at", to_text(row.last_at));
+    if (row.seq > 0) {
+        out.raw("seq", std::to_string(row.seq));
+    } else {
+        out.raw("answer", row.answer_text);
+    }
     out.close_object();
     return text;
 }
@@ -212,9 +390,10 @@ Result<ControlRow> decode_control_row(const Json& json) {
     row.history.status =
         static_cast<ControlStatus>(in.required_word_index("status", kControlStatuses));
     row.history.attempts = in.required<std::int64_t>("attempts");
-    row.answer_text = read_answer(in);
-    row.first_at = in.required<Timestamp>("first_at");
-    row.last_at = in.required<Timestamp>("last_at");
+    row.seq = in.optional_or<std::int64_t>("seq", 0);
+    if (row.seq <= 0) {
+        row.answer_text = read_answer(in);
+    }
     return in.finish(std::move(row));
 }
 
@@ -226,6 +405,21 @@ Result<std::shared_ptr<const ControlRow>> load_control_row(
 void save_control_row(Turn& turn, const TenantId& tenant_id, const DecisionId& id, ControlRow row) {
     turn.save_as<ControlRow>(
         control_key(tenant_id, id), std::make_shared<const ControlRow>(std::move(row)));
+}
+
+Result<Json> answer_of(Turn& turn, const TenantId& tenant_id, const ControlRow& row) {
+    if (!row.answer_text.empty()) {
+        return parse_json(row.answer_text);
+    }
+    TRY_ASSIGN(const auto entries, turn.store().read_ledger(tenant_id, row.seq - 1, 1));
+    if (entries.empty() || entries.front().seq != row.seq) {
+        return fail(
+            errors::corrupt_data,
+            "Record " + std::to_string(row.seq) + " of " + tenant_id.text() + " is missing.");
+    }
+    TRY_ASSIGN(const Json json, parse_json(entries.front().canonical_json));
+    TRY_ASSIGN(const AuditRecord record, decode_audit_record(json));
+    return answer_from_detail(record.draft.detail);
 }
 
 }  // namespace interlock

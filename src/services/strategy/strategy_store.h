@@ -3,7 +3,12 @@
 //     strategies/<tenant>/<mode>            which instances there are
 //     strategy/<tenant>/<mode>/<id>         one instance
 //     concern/<tenant>/<mode>/<concern>     one concern
+//     concern/<tenant>/<mode>/<concern>/<id>  where one of its instances stands
 //     control/<tenant>/<decision>           what became of a control decision, forever
+//
+// What control decisions change of an instance has a small row of its own, beside its concern: its
+// configuration and memory, which may be long, are not written again with every decision. The row
+// appears with the first such change and has the last word from then on.
 //
 // That a concern has one active strategy at most is a claim of the store, taken and released with
 // the row that says so: two of them cannot be committed, whatever the code above believes.
@@ -19,6 +24,8 @@
 #include "services/turn.h"
 
 namespace interlock {
+
+class TurnRunner;
 
 // Instances of one tenant in one mode; one more is refused.
 inline constexpr std::size_t kInstancesMax = 2000;
@@ -38,7 +45,25 @@ struct InstanceList {
 Json encode(const InstanceList& list);
 Result<InstanceList> decode_instance_list(const Json& json);
 
+// What a control decision changes of an instance.
+struct InstanceStanding {
+    InstanceMode mode = InstanceMode::off;
+    bool paused = false;
+    std::string last_transition;
+    std::int64_t version = 0;  // The instance's, when this was written.
+    Timestamp updated_at;
+    friend bool operator==(const InstanceStanding&, const InstanceStanding&) = default;
+};
+InstanceStanding standing_of(const StrategyInstance& instance);
+Json encode(const InstanceStanding& standing);
+std::string row_text(const InstanceStanding& standing);  // The bytes of to_text(encode(standing)).
+Result<InstanceStanding> decode_instance_standing(const Json& json);
+// The instance as it is: as its own row has it, but for where it stands.
+StrategyInstance with_standing(StrategyInstance instance, const InstanceStanding& standing);
+
 std::string instance_key(const StrategyScope& scope, const StrategyId& id);
+std::string standing_key(const StrategyInstance& instance);
+bool is_standing_key(std::string_view machine_key);
 std::string concern_key(const StrategyScope& scope, const ConcernId& id);
 
 Result<std::shared_ptr<const InstanceList>> load_instance_list(
@@ -51,7 +76,10 @@ Result<std::shared_ptr<const StrategyInstance>> load_instance(
 // Deleted ones too.
 Result<std::shared_ptr<const StrategyInstance>> load_any_instance(
     Turn& turn, const StrategyScope& scope, const StrategyId& id);
-// Raises the version; gives the instance as saved.
+// All there are in the store, deleted ones too.
+Result<std::vector<StrategyInstance>> stored_instances(TurnRunner& runner);
+Result<std::vector<Concern>> stored_concerns(TurnRunner& runner);
+// Raises the version and writes the rows that change; gives the instance as saved.
 std::shared_ptr<const StrategyInstance> save_instance(Turn& turn, StrategyInstance instance);
 
 Result<std::shared_ptr<const Concern>> load_concern(
@@ -66,12 +94,12 @@ void take_activity(Turn& turn, Concern& concern, StrategyInstance& instance);
 void release_activity(
     Turn& turn, Concern& concern, StrategyInstance& instance, InstanceMode afterwards);
 
-// What is remembered of a decision id.
+// What is remembered of a decision id. The answer is told by the record of the attempt; the row
+// only says where that lies.
 struct ControlRow {
     ControlHistory history;
-    std::string answer_text;  // A JSON document.
-    Timestamp first_at;
-    Timestamp last_at;
+    std::int64_t seq = 0;     // Of the record in the tenant's ledger; 0: the answer is in here.
+    std::string answer_text;  // A JSON document; not stored beside a `seq`.
 };
 Json encode(const ControlRow& row);
 std::string row_text(const ControlRow& row);  // The bytes of to_text(encode(row)).
@@ -80,5 +108,7 @@ Result<ControlRow> decode_control_row(const Json& json);
 Result<std::shared_ptr<const ControlRow>> load_control_row(
     Turn& turn, const TenantId& tenant_id, const DecisionId& id);
 void save_control_row(Turn& turn, const TenantId& tenant_id, const DecisionId& id, ControlRow row);
+// The answer that was given then.
+Result<Json> answer_of(Turn& turn, const TenantId& tenant_id, const ControlRow& row);
 
 }  // namespace interlock
