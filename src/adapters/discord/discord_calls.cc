@@ -90,6 +90,12 @@ PlatformReply run_discord_call(
     if (!request) {
         return request.error();
     }
+    if (const auto* const typing = std::get_if<TypingAction>(&call.action);
+        typing != nullptr && typing->is_clear) {
+        PlatformReply nothing_to_do;  // Discord's goes by itself.
+        nothing_to_do.outcome = CallOutcome::sent;
+        return nothing_to_do;
+    }
     if (auto problem = rename_problem(rest, call, self)) {
         return *std::move(problem);
     }

@@ -113,7 +113,7 @@ std::string safe_type(const std::string& type) {
 
 Upload upload_of(Json body, const PlatformCall& call, const SendMediaAction& action) {
     const std::string name = safe_filename(action.filename);
-    body.set("attachments", Json::array({Json::object({{"id", 0}, {"filename", name}})}));
+    body.set("attachments", Json::array({Json::object({{"id", "0"}, {"filename", name}})}));
     const std::string json = to_text(body);
     // Made of the bytes themselves, so it is not among them but by intent; then it is made anew.
     std::string boundary = "interlock-" + digest_of(call.media_bytes);

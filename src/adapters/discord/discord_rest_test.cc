@@ -125,6 +125,8 @@ TEST(DiscordCalls, ShowTyping) {
     Desk desk;
     desk.wire.answer("POST /channels/10/typing", text_response(204, "", ""));
     EXPECT_EQ(desk.run(TypingAction{"10", false, {}}).outcome, CallOutcome::sent);
+    EXPECT_EQ(desk.run(TypingAction{"10", true, {}}).outcome, CallOutcome::sent);
+    EXPECT_EQ(desk.wire.calls().size(), 1u);
 }
 
 TEST(DiscordCalls, TellAChatsNameAndType) {
@@ -213,6 +215,7 @@ TEST(DiscordCalls, UploadAFile) {
     const std::string boundary = type->second.substr(30);
     EXPECT_TRUE(sent.body.starts_with("--" + boundary + "\r\n"));
     EXPECT_TRUE(sent.body.ends_with("\r\n--" + boundary + "--\r\n"));
+    EXPECT_NE(sent.body.find(R"("attachments":[{"id":"0",)"), std::string::npos);
     EXPECT_NE(sent.body.find("filename=\"a_b__.png\""), std::string::npos);
     EXPECT_NE(sent.body.find(std::string("\r\n\r\n\x00\x01--bytes\r\n", 15)), std::string::npos);
 }
