@@ -42,6 +42,7 @@ HttpConnection::HttpConnection(
           HttpParseLimits{
               .header_bytes_max = loop_->shared().limits.header_bytes_max,
               .body_bytes_max = loop_->shared().limits.body_bytes_max,
+              .large_bodies = &loop_->shared().large_bodies,
           }) {}
 
 HttpConnection::~HttpConnection() {
@@ -145,12 +146,16 @@ bool HttpConnection::read_request() {
         has_begun_ = true;
         read_deadline_ = NetClock::now() + loop_->shared().limits.request_read_timeout;
     }
+    if (parser_->reads_large_body() && !std::exchange(has_more_time_, true)) {
+        read_deadline_ = NetClock::now() + loop_->shared().limits.large_body_read_timeout;
+    }
     return false;
 }
 
 void HttpConnection::dispatch() {
     ParsedRequest parsed = parser_->take();
     has_begun_ = false;
+    has_more_time_ = false;
     phase_ = Phase::handling;
     ++request_;
     keep_alive_ = parsed.keep_alive;

@@ -113,6 +113,7 @@ private:
     bool is_reading_ = false;      // A read is under way into in_ behind in_end_.
     bool has_peer_ended_ = false;  // The peer sends nothing more; it may still read.
     bool has_begun_ = false;       // Part of a request has arrived.
+    bool has_more_time_ = false;   // Its body is a large one.
     NetClock::time_point read_deadline_{};
 
     std::uint64_t request_ = 0;  // Counts requests; the current one in handling and streaming.

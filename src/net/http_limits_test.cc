@@ -64,6 +64,93 @@ TEST(HttpLimits, RefusesChunksBeyondTheBodyBound) {
     EXPECT_TRUE(peer.is_closed_by_server());
 }
 
+HttpServerConfig with_large_bodies(std::size_t at_a_time_max = 8) {
+    HttpLimits limits;
+    limits.body_bytes_max = 100;
+    limits.large_bodies = {.path = "/files", .bytes_max = 1000, .at_a_time_max = at_a_time_max};
+    return with_limits(limits);
+}
+
+std::string upload(
+    const std::string& target, const std::string& headers, std::size_t length, bool sends = true) {
+    return "POST " + target + " HTTP/1.1\r\nHost: h\r\n" + headers +
+           "Content-Length: " + std::to_string(length) + "\r\n\r\n" +
+           std::string(sends ? length : 0, 'b');
+}
+
+TEST(HttpLimits, TakesALargeBodyOnItsPathWithACredential) {
+    const auto server = start_server(echo, with_large_bodies());
+    RawPeer peer(server->port());
+    peer.send(upload("/files", "Authorization: Bearer x\r\n", 1000));
+    EXPECT_EQ(peer.read_response().body, "POST /files " + std::string(1000, 'b'));
+    peer.send(upload("/files?a=b", "Authorization: Bearer x\r\n", 1000));  // And again.
+    EXPECT_EQ(peer.read_response().status, 200);
+}
+
+TEST(HttpLimits, RefusesALargeBodyElsewhereUnnamedOrBeyondItsBound) {
+    const auto server = start_server(echo, with_large_bodies());
+    for (const std::string& request :
+         {upload("/files", "", 101),
+          upload("/files", "Authorization:\r\n", 101),
+          upload("/files/x", "Authorization: Bearer x\r\n", 101),
+          upload("/other", "Authorization: Bearer x\r\n", 101),
+          upload("/files", "Authorization: Bearer x\r\n", 1001)}) {
+        RawPeer peer(server->port());
+        peer.send(request);
+        EXPECT_EQ(peer.read_response().status, 413) << request.substr(0, 40);
+        EXPECT_TRUE(peer.is_closed_by_server());
+    }
+}
+
+TEST(HttpLimits, TakesLargeBodiesInChunksUpToTheirBound) {
+    const auto server = start_server(echo, with_large_bodies());
+    const std::string head =
+        "POST /files HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer x\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n";
+    const std::string chunk = "c8\r\n" + std::string(200, 'b') + "\r\n";
+    RawPeer peer(server->port());
+    peer.send(head + chunk + chunk + chunk + chunk + chunk + "0\r\n\r\n");
+    EXPECT_EQ(peer.read_response().status, 200);
+    peer.send(head + chunk + chunk + chunk + chunk + chunk + chunk);
+    EXPECT_EQ(peer.read_response().status, 413);
+}
+
+TEST(HttpLimits, LetsOnlySoManyLargeBodiesArriveAtATime) {
+    const auto server = start_server(echo, with_large_bodies(1));
+    const std::string named = "Authorization: Bearer x\r\n";
+    {
+        RawPeer slow(server->port());
+        slow.send(upload("/files", named + "Expect: 100-continue\r\n", 1000, false));
+        ASSERT_TRUE(slow.read_until("100 Continue\r\n\r\n"));
+        RawPeer second(server->port());
+        second.send(upload("/files", named, 1000));
+        EXPECT_EQ(second.read_response().status, 503);
+        RawPeer small(server->port());
+        small.send(upload("/files", named, 100));
+        EXPECT_EQ(small.read_response().status, 200);
+        slow.send(std::string(1000, 'b'));
+        EXPECT_EQ(slow.read_response().status, 200);
+    }
+    RawPeer after(server->port());
+    after.send(upload("/files", named, 1000));
+    EXPECT_EQ(after.read_response().status, 200);
+}
+
+TEST(HttpLimits, GivesALargeBodyMoreTimeThanOthers) {
+    HttpServerConfig config = with_large_bodies();
+    config.limits.request_read_timeout = kSoon;
+    const auto server = start_server(echo, config);
+    RawPeer large(server->port());
+    large.send(
+        upload("/files", "Authorization: Bearer x\r\nExpect: 100-continue\r\n", 1000, false));
+    ASSERT_TRUE(large.read_until("100 Continue\r\n\r\n"));
+    RawPeer ordinary(server->port());
+    ordinary.send(upload("/files", "", 100, false));
+    EXPECT_EQ(ordinary.read_response().status, 408);  // By then the large one's is over, too.
+    large.send(std::string(1000, 'b'));
+    EXPECT_EQ(large.read_response().status, 200);
+}
+
 TEST(HttpLimits, AsksForTheBodyWhenTheCallerWaits) {
     const auto server = start_server();
     RawPeer peer(server->port());

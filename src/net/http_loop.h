@@ -57,13 +57,17 @@ inline constexpr std::size_t kRefusalsMax = 64;
 // What all loops and connections of one server share.
 struct HttpShared {
     HttpShared(HttpLimits limits_in, HttpHandler handler_in)
-        : limits(limits_in), handler(std::move(handler_in)), tcp(limits.connections_max) {}
+        : limits(std::move(limits_in)),
+          handler(std::move(handler_in)),
+          large_bodies(limits.large_bodies),
+          tcp(limits.connections_max) {}
 
     std::size_t open() const { return tcp.used() + operators.used() + refusals.used(); }
     void give_back(ConnectionBudget& budget);
 
     const HttpLimits limits;
     HttpHandler handler;  // Emptied after the threads have ended; read only by them before.
+    LargeBodies large_bodies;
     ConnectionBudget tcp;
     ConnectionBudget operators{kOperatorConnectionsMax};
     ConnectionBudget refusals{kRefusalsMax};

@@ -110,6 +110,7 @@ public:
     std::string authority;  // Of an absolute-form target: it stands above the Host header.
     bool http_1_0 = false;
     bool expects_continue = false;
+    bool has_credential = false;
 
 protected:
     void on_request_impl(
@@ -138,6 +139,8 @@ protected:
                 }
             } else if (equal_ignoring_case(header.first, "Expect")) {
                 expects_continue = !http_1_0 && equal_ignoring_case(header.second, "100-continue");
+            } else if (equal_ignoring_case(header.first, "Authorization")) {
+                has_credential = !header.second.empty();
             }
         }
         if (hosts > 1 || (hosts == 0 && !http_1_0) || (http_1_0 && chunked())) {
@@ -213,6 +216,7 @@ private:
 
 struct HttpRequestParser::State {
     explicit State(HttpParseLimits with) : limits(with) {}
+    ~State() { release_large(); }
 
     ParseStep fail(std::size_t consumed, HttpFault why) {
         fault = why;
@@ -233,14 +237,35 @@ struct HttpRequestParser::State {
         if (!head->read(bytes.substr(0, *end))) {
             return fail(0, head->fault);
         }
-        body_reader.emplace(head->body_reader(limits));
+        HttpParseLimits allowed = limits;
+        if (is_large_body()) {
+            if (!limits.large_bodies->take()) {
+                return fail(0, HttpFault::too_many_connections);
+            }
+            holds_large = true;
+            allowed.body_bytes_max = limits.large_bodies->bytes_max();
+        }
+        body_reader.emplace(head->body_reader(allowed));
         continue_asked = head->expects_continue && bytes.size() == *end;
         return {*end, ParseStatus::need_more};
+    }
+
+    // Chunks do not say how many there will be.
+    bool is_large_body() const {
+        return limits.large_bodies != nullptr && head->has_credential &&
+               limits.large_bodies->is_for(head->target) &&
+               (head->chunked() || head->content_length().value_or(0) > limits.body_bytes_max);
+    }
+    void release_large() {
+        if (std::exchange(holds_large, false)) {
+            limits.large_bodies->give_back();
+        }
     }
 
     ParseStep read_body(std::string_view bytes) {
         const ParseStep step = body_reader->feed(bytes, body);
         if (step.status == ParseStatus::failed) {
+            release_large();
             return fail(step.consumed, body_reader->fault());
         }
         return step;
@@ -253,6 +278,7 @@ struct HttpRequestParser::State {
     std::string body;
     std::optional<HttpFault> fault;
     bool continue_asked = false;
+    bool holds_large = false;  // A place among the large bodies.
 };
 
 HttpRequestParser::HttpRequestParser(HttpParseLimits limits)
@@ -291,12 +317,17 @@ ParsedRequest HttpRequestParser::take() {
     state_->head.reset();
     state_->body_reader.reset();
     state_->continue_asked = false;
+    state_->release_large();
     return parsed;
 }
 
 HttpFault HttpRequestParser::fault() const {
     CHECK(state_->fault);
     return *state_->fault;
+}
+
+bool HttpRequestParser::reads_large_body() const {
+    return state_->holds_large;
 }
 
 bool HttpRequestParser::take_continue() {

@@ -40,6 +40,8 @@ public:
     ParsedRequest take();
     HttpFault fault() const;  // After `failed`.
 
+    // The head is in and promises a body beyond the ordinary bound, which was allowed.
+    bool reads_large_body() const;
     // True once per request: the head is in, the caller waits for "100 Continue" to send the body.
     bool take_continue();
 

@@ -17,12 +17,17 @@
 
 #include "base/result.h"
 #include "net/http_message.h"
+#include "net/large_bodies.h"
 
 namespace interlock {
 
 struct HttpLimits {
     std::size_t header_bytes_max = 16 * 1024;
     std::size_t body_bytes_max = 1024 * 1024;
+    // Where requests with an Authorization header may have larger ones; beyond so many at a time
+    // 503. They have a time of their own to arrive.
+    LargeBodyRule large_bodies = {};
+    std::chrono::milliseconds large_body_read_timeout{60'000};
     std::size_t connections_max = 4096;
     std::size_t stream_unsent_bytes_max = 1024 * 1024;
     // Of a WebSocket: a larger message is closed with 1009; a peer that leaves more unread than the
