@@ -70,6 +70,8 @@ void WebSocketChannel::close(std::uint16_t code, std::string_view reason) {
 }
 
 void WebSocketChannel::resume_reading() {
+    // Told first: who sees that the pause is over must not take its length for silence.
+    resumed_at_ = NetClock::now();
     if (is_paused_.exchange(false)) {
         deliver(SocketResume{});
     }

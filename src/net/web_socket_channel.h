@@ -31,6 +31,7 @@ public:
 
     // For the connection, on its loop.
     bool is_paused() const { return is_paused_.load(); }
+    NetClock::time_point resumed_at() const { return resumed_at_.load(); }  // Of the last pause.
     void hear(std::string_view payload, bool is_text);
     void note_sent(std::size_t bytes);
     void end(std::uint16_t code, std::string_view reason);  // The first call tells the peer.
@@ -44,6 +45,7 @@ private:
     std::mutex mutex_;                     // Keeps messages in the order in which they are counted.
     std::atomic<bool> is_open_{true};      // Changed under the mutex.
     std::atomic<bool> is_paused_{false};
+    std::atomic<NetClock::time_point> resumed_at_{NetClock::time_point{}};
     std::atomic<std::size_t> unsent_bytes_{0};
 };
 

@@ -43,10 +43,8 @@ void HttpConnection::take_web_socket(Delivery delivery) {
         session_->send(std::move(*message));
     } else if (auto* close = std::get_if<SocketClose>(&delivery.what)) {
         session_->close(*close, NetClock::now());
-    } else if (std::holds_alternative<SocketResume>(delivery.what)) {
-        session_->resume(NetClock::now());
     }
-    pump_soon();
+    pump_soon();  // All that a SocketResume needs.
 }
 
 void HttpConnection::pump_soon() {

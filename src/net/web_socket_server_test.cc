@@ -456,11 +456,7 @@ TEST(WebSocketServer, HoldsBackArrivedMessagesWhilePaused) {
 
 TEST(WebSocketServer, APausedSocketMakesThePeerWait) {
     SocketHost host;
-    const auto server = start_server(
-        host.handler(), config_with([](HttpLimits& limits) {
-            limits.web_socket_ping_interval = std::chrono::milliseconds(5);
-            limits.web_socket_silence_max = std::chrono::milliseconds(10);  // Does not count now.
-        }));
+    const auto server = start_server(host.handler());
     FramePeer peer(server->port());
     peer.send(kUpgrade);
     const AcceptedSocket accepted = host.next();

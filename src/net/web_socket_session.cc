@@ -138,15 +138,15 @@ bool WebSocketSession::is_due(TimePoint now) const {
     }
     // Nothing can be heard while the face does not want to hear.
     return !channel_->is_paused() &&
-           (now >= std::max(last_heard_, last_ping_) + limits_.web_socket_ping_interval ||
-            now >= last_heard_ + limits_.web_socket_silence_max);
+           (now >= std::max(last_heard(), last_ping_) + limits_.web_socket_ping_interval ||
+            now >= last_heard() + limits_.web_socket_silence_max);
 }
 
 bool WebSocketSession::tick(TimePoint now) {
     if (!is_due(now)) {
         return true;
     }
-    if (!is_open_ || now >= last_heard_ + limits_.web_socket_silence_max) {
+    if (!is_open_ || now >= last_heard() + limits_.web_socket_silence_max) {
         return false;
     }
     last_ping_ = now;

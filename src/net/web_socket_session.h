@@ -6,6 +6,7 @@
 // With the end of `open` the face hears on_closed(); the rest is between us and the peer.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <list>
@@ -37,7 +38,6 @@ public:
 
     void send(SocketMessage message);
     void close(const SocketClose& close, TimePoint now);
-    void resume(TimePoint now) { last_heard_ = now; }
     void lose();  // The connection is gone.
 
     // Appends whole frames until `out` holds about `bytes_max`.
@@ -56,6 +56,7 @@ private:
     void take_event(WebSocketReader::Event event, TimePoint now);
     void count_control(TimePoint now);
     void stop_listening(const WebSocketFault& fault, TimePoint now);
+    TimePoint last_heard() const { return std::max(last_heard_, channel_->resumed_at()); }
     bool has_close_waiting() const { return !is_open_ && !is_close_gathered_; }
 
     const std::shared_ptr<WebSocketChannel> channel_;
