@@ -35,11 +35,16 @@ std::unexpected<Error> no_such_media() {
 
 }  // namespace
 
+// Its bytes count as long as it is there.
 struct RelayMedia::Upload {
+    ~Upload() { in_flight->fetch_sub(counted); }
+
     RelayCaller caller;
     MediaUpload upload;
     StoreDone done;
     std::string id;
+    std::shared_ptr<std::atomic<std::size_t>> in_flight;
+    std::size_t counted = 0;
 };
 
 Result<void> RelayMedia::load(Timestamp now) {
@@ -120,7 +125,13 @@ void RelayMedia::store(const RelayCaller& caller, MediaUpload upload, StoreDone 
         done(fail(errors::invalid_request, "the body is empty"));
         return;
     }
-    const auto job = std::make_shared<Upload>(Upload{caller, std::move(upload), done, {}});
+    const std::size_t bytes = upload.bytes.size();
+    const auto job =
+        std::make_shared<Upload>(caller, std::move(upload), done, std::string(), in_flight_, bytes);
+    if (in_flight_->fetch_add(bytes) + bytes > kMediaInFlightBytesMax) {
+        done(fail(errors::overloaded, "too many uploads wait"));
+        return;
+    }
     const bool is_taken = parts_.lane.submit([this, job](RelayTurn& turn) {
         Result<std::string> id = reserve(job->caller, job->upload, turn.now());
         if (!id) {

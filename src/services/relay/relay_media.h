@@ -6,9 +6,11 @@
 // about others.
 #pragma once
 
+#include <atomic>
 #include <expected>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "ports/id_source.h"
@@ -23,6 +25,8 @@ inline constexpr Duration kMediaLife = Duration::of_hours(1);
 inline constexpr std::int64_t kMediaInstanceBytesMax = std::int64_t{200} * 1024 * 1024;
 inline constexpr std::size_t kMediaInstanceFilesMax = 256;
 inline constexpr std::int64_t kMediaTotalBytesMax = std::int64_t{4} * 1024 * 1024 * 1024;
+// Uploads in memory, on their way to the disk.
+inline constexpr std::size_t kMediaInFlightBytesMax = std::size_t{256} * 1024 * 1024;
 inline constexpr std::size_t kMediaSweepMax = 64;  // Files removed in one second.
 
 struct MediaUpload {
@@ -94,6 +98,8 @@ private:
         std::size_t files = 0;
     };
     Parts parts_;
+    std::shared_ptr<std::atomic<std::size_t>> in_flight_ =
+        std::make_shared<std::atomic<std::size_t>>(0);
     std::map<std::string, Held> held_;  // By id; bounded by the totals.
     std::map<std::string, Use> used_;   // By instance.
     std::int64_t total_bytes_ = 0;

@@ -99,6 +99,24 @@ TEST_F(RelayMediaTest, RefusesMoreFilesThanAnInstanceMayHave) {
     EXPECT_EQ(store("x").error().code(), errors::rate_limited.code);
 }
 
+TEST_F(RelayMediaTest, RefusesUploadsBeyondWhatMayWaitInMemory) {
+    std::vector<Result<StoredMedia>> done;
+    const auto note = [&done](Result<StoredMedia> stored) { done.push_back(std::move(stored)); };
+    const std::size_t count = kMediaInFlightBytesMax / kMediaBytesMax;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string instance = "i" + std::to_string(i);
+        media().store(
+            OutboundDesk::caller(instance), {"a/b", "", std::string(kMediaBytesMax, 'x')}, note);
+    }
+    EXPECT_TRUE(done.empty());
+    media().store(OutboundDesk::caller("i99"), {"a/b", "", std::string(kMediaBytesMax, 'x')}, note);
+    ASSERT_EQ(done.size(), 1u);
+    EXPECT_EQ(done[0].error().code(), errors::overloaded.code);
+    desk_.run();
+    EXPECT_EQ(done.size(), count + 1);
+    EXPECT_TRUE(store("x", "i99"));
+}
+
 TEST_F(RelayMediaTest, AFailedWriteGivesItsRoomBack) {
     desk_.folder.fail_next_write();
     EXPECT_EQ(store("x").error().code(), errors::io_failed.code);

@@ -248,7 +248,7 @@ std::string RelayOutbound::record(RelayTurn& turn, const Ask& ask) {
     row.bot_id = ask.bot.bot_id;
     row.chat_id = ask.chat_id;
     row.op = op_of(ask.action);
-    row.action = text;
+    row.action = text.size() <= kOutboundTextKeptMax ? text : "";
     row.digest = sha256_hex(text);
     row.state = "pending";
     row.replay_of = ask.replay_of;
@@ -283,6 +283,9 @@ void RelayOutbound::await(
     pending.op = op_of(ask.action);
     pending.is_recorded = leaves_record(ask.action);
     pending.order = std::move(order);
+    if (const auto* const prompt = std::get_if<PromptAction>(&ask.action)) {
+        pending.prompt_id = prompt->prompt_id;
+    }
     if (ask.chat) {
         const ChatRow& chat = *ask.chat;
         pending.known_chat = ChatInfo{

@@ -41,6 +41,7 @@ inline constexpr std::size_t kIdempotencyKeyMax = 128;
 
 // How long the log keeps a send, and its text unless it was sent for certain.
 inline constexpr Duration kOutboundLife = Duration::of_days(7);
+inline constexpr std::size_t kOutboundTextKeptMax = 16 * 1024;  // A longer one is not kept at all.
 inline constexpr Duration kSentLife = Duration::of_days(30);
 inline constexpr Duration kIdempotencyLife = Duration::of_hours(24);
 inline constexpr std::int64_t kOutboundPageMax = 200;
@@ -163,6 +164,7 @@ private:
         std::string chat_id;
         std::string op;
         bool is_recorded = false;
+        std::string prompt_id;
         std::optional<ChatInfo> known_chat;
         std::shared_ptr<EgressOrder> order;
         std::vector<Waiter> waiters;  // Those not answered yet.
@@ -196,7 +198,7 @@ private:
     void finished(RelayTurn& turn, const std::string& id, const EgressReport& report);
     void settle(RelayTurn& turn, OutboundRow row, const EgressReport& report);
     void note_sent(RelayTurn& turn, const OutboundRow& row, const EgressReport& report);
-    static std::string prompt_id_of(const OutboundRow& row);
+    void note_prompt(RelayTurn& turn, const OutboundRow& row, const EgressReport& report);
     void note_thread(RelayTurn& turn, const OutboundRow& row, const std::string& thread_id);
     void answer(const std::string& id, const OutboundResult& result);
     void forget(const std::string& id);

@@ -86,7 +86,9 @@ Result<std::string> RelayOutbound::replay(RelayTurn& turn, OutboundReplay replay
         return fail(errors::conflict, "only what was not sent or is unknown can be sent again");
     }
     if (row.action.empty()) {
-        return fail(errors::conflict, "its text is gone: it was sent again already");
+        return fail(
+            errors::conflict,
+            "its text is gone: it was sent again already, or too long to be kept");
     }
     TRY_ASSIGN(const Json json, parse_json(row.action));
     TRY_ASSIGN(RelayAction action, decode_action(json));

@@ -102,6 +102,14 @@ TEST_F(RelayOutboundLogTest, SendsNothingAgainThatIsGoneOrNoLongerAllowed) {
     EXPECT_TRUE(replayed_.empty());
 }
 
+TEST_F(RelayOutboundLogTest, KeepsNoTextBeyondItsBound) {
+    refuse_all();
+    desk_.discord.described.max_message_length = 40'000;
+    send(std::string(kOutboundTextKeptMax, 'x'));
+    EXPECT_EQ(desk_.log().front().action, "");
+    EXPECT_EQ(replay(desk_.log().front().outbound_id).error().code(), errors::conflict.code);
+}
+
 TEST_F(RelayOutboundLogTest, ANoticeIsOnTheRecordAndNobodyCanEditIt) {
     desk_.process->outbound.notify({{"discord", "b1"}, "dm7", "", "You are linked to i1."});
     desk_.run();

@@ -101,16 +101,10 @@ void RelayOutbound::finished(RelayTurn& turn, const std::string& id, const Egres
 }
 
 void RelayOutbound::settle(RelayTurn& turn, OutboundRow row, const EgressReport& report) {
-    const bool is_prompt = row.op == "prompt";
     OutboundResult result = result_of(report);
-    if (is_prompt) {
+    if (row.op == "prompt") {
         result.message_id = message_of(report, true);
-        const PromptPlace place{{row.platform, row.bot_id}, row.chat_id, prompt_id_of(row)};
-        if (report.outcome == CallOutcome::sent) {
-            parts_.prompts.set_message(turn, place, result.message_id);
-        } else if (report.outcome == CallOutcome::not_sent) {
-            parts_.prompts.withdraw(turn, place);
-        }
+        note_prompt(turn, row, report);
     }
     note_sent(turn, row, report);
     row.state = state_word(report.outcome);
@@ -146,10 +140,18 @@ void RelayOutbound::settle(RelayTurn& turn, OutboundRow row, const EgressReport&
     });
 }
 
-std::string RelayOutbound::prompt_id_of(const OutboundRow& row) {
-    const auto json = parse_json(row.action);
-    const Json* const id = json ? json->find("prompt_id") : nullptr;
-    return id != nullptr && id->is_string() ? id->as_string() : "";
+void RelayOutbound::note_prompt(
+    RelayTurn& turn, const OutboundRow& row, const EgressReport& report) {
+    const auto found = pending_.find(row.outbound_id);
+    if (found == pending_.end()) {
+        return;  // After a restart it may be there or not: it stays open until its time is over.
+    }
+    const PromptPlace place{{row.platform, row.bot_id}, row.chat_id, found->second.prompt_id};
+    if (report.outcome == CallOutcome::sent) {
+        parts_.prompts.set_message(turn, place, message_of(report, true));
+    } else if (report.outcome == CallOutcome::not_sent) {
+        parts_.prompts.withdraw(turn, place);
+    }
 }
 
 // Who sent a message is who may change it.
