@@ -138,7 +138,8 @@ ConsoleMessage* ConsolePlatform::find_in(
 }
 
 const ConsoleMessage& ConsolePlatform::add(ConsoleMessage message) {
-    message.message_id = "m" + std::to_string(next_message_++);
+    message.message_id = parts_.id_prefix + "m" + std::to_string(next_message_++);
+    message.change = ++last_change_;
     Chat& chat = chat_of_id(message.chat_id);
     chat.messages.push_back(std::move(message));
     if (chat.messages.size() > parts_.messages_max) {
@@ -241,7 +242,7 @@ Result<std::string> ConsolePlatform::press(const ConsolePress& pressed, Done don
         as_message.reply_to.clear();
         arrived = arrived_of(as_message);
         // Each press is an event of its own (R11).
-        arrived.id = "p" + std::to_string(next_press_++);
+        arrived.id = parts_.id_prefix + "p" + std::to_string(next_press_++);
         arrived.addresses_bot = true;
         arrived.event.message_id = arrived.id;
         arrived.event.prompt_response = PromptResponse{
@@ -312,7 +313,7 @@ void ConsolePlatform::hand_in(Arrived arrived, Done done) {
                 }
             }
             if (told) {
-                told(answer);
+                told(kept.id, answer);
             }
         });
 }
@@ -324,6 +325,15 @@ std::vector<ConsoleMessage> ConsolePlatform::messages(const std::string& chat_id
                ? std::vector<ConsoleMessage>()
                : std::vector<ConsoleMessage>(
                      found->second.messages.begin(), found->second.messages.end());
+}
+
+std::vector<ConsoleMessage> ConsolePlatform::changes(
+    const std::string& chat_id, std::int64_t change, std::size_t count_max) const {
+    std::vector<ConsoleMessage> changed = messages(chat_id);
+    std::erase_if(changed, [&](const ConsoleMessage& one) { return one.change <= change; });
+    std::ranges::sort(changed, {}, &ConsoleMessage::change);
+    changed.resize(std::min(changed.size(), count_max));
+    return changed;
 }
 
 std::optional<ConsoleMessage> ConsolePlatform::find(
@@ -475,6 +485,7 @@ ConsolePlatform::Shown ConsolePlatform::edit(const EditAction& action) {
     }
     message->text = action.content;
     ++message->edits;
+    message->change = ++last_change_;
     return {.reply = sent_reply(message->message_id), .message = *message, .is_edited = true};
 }
 
@@ -537,6 +548,7 @@ ConsolePlatform::Shown ConsolePlatform::react(const ReactAction& action) {
         }
         message->reactions.push_back(action.emoji);
     }
+    message->change = ++last_change_;
     return {.reply = sent_reply(message->message_id), .message = *message, .is_edited = true};
 }
 
@@ -547,7 +559,7 @@ ConsolePlatform::Shown ConsolePlatform::create_thread(const ThreadCreateAction& 
             .message = {}};
     }
     Shown shown{.reply = sent_reply(), .message = {}};
-    shown.reply.thread_id = "t" + std::to_string(next_thread_++);
+    shown.reply.thread_id = parts_.id_prefix + "t" + std::to_string(next_thread_++);
     threads_.emplace(shown.reply.thread_id, action.thread_name);
     return shown;
 }

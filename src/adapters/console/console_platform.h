@@ -3,7 +3,8 @@
 //
 // Chats are "dm:<user>", which only that user and the bot are in, or rooms of any other name. Ids
 // are counted from the start of the process, m1, m2, … for messages of people and bot alike, so
-// that the same calls give the same ids. Nothing is persisted.
+// that the same calls give the same ids; `id_prefix` keeps those of two processes apart. Nothing is
+// persisted.
 #pragma once
 
 #include <atomic>
@@ -22,6 +23,7 @@
 #include "adapters/chat/stoppable_wait.h"
 #include "ports/chat_platform.h"
 #include "ports/clock.h"
+#include "ports/console_chat.h"
 
 namespace interlock {
 
@@ -36,37 +38,6 @@ inline constexpr std::int64_t kConsoleLengthMax = 4096;
 inline constexpr std::size_t kConsoleNameBytesMax = 128;  // Of users and chats.
 inline constexpr std::size_t kConsoleSaidBytesMax = 64 * 1024;
 
-struct ConsoleMessage {
-    std::string chat_id;
-    std::string message_id;
-    std::string user;  // Empty: the bot.
-    std::string text;
-    std::string thread_id;
-    std::string reply_to;
-    int edits = 0;
-    std::string prompt_id;  // With options: a question.
-    std::vector<PromptOption> options;
-    std::string media_kind;
-    std::string media_url;  // Empty with a kind: the bytes were handed over.
-    std::size_t media_bytes = 0;
-    std::vector<std::string> reactions;  // Of the bot, in their order.
-};
-
-struct ConsoleSay {
-    std::string user;
-    std::string chat_id;
-    std::string text;
-    std::string thread_id;
-    std::string reply_to;
-};
-
-struct ConsolePress {
-    std::string user;
-    std::string chat_id;
-    std::string prompt_message_id;
-    std::string option_id;
-};
-
 // What a test lets happen to calls that send something.
 enum class ConsoleFault {
     none,
@@ -78,7 +49,7 @@ enum class ConsoleFault {
 };
 inline constexpr Duration kConsoleLimit = Duration::of_seconds(2);
 
-class ConsolePlatform final : public ChatPlatform {
+class ConsolePlatform final : public ChatPlatform, public ConsoleChat {
 public:
     struct Parts {
         std::string bot_id = "console";
@@ -87,16 +58,20 @@ public:
         PlatformWait wait = {};                          // Empty: waits in real time.
         std::size_t messages_max = kConsoleMessagesMax;  // Smaller in tests only.
         std::size_t chats_max = kConsoleChatsMax;
+        // Before every id. A store remembers the events of earlier processes, and would take one
+        // with a known id for a repeat.
+        std::string id_prefix = {};
     };
     explicit ConsolePlatform(Parts parts);
 
-    // The people's side; any thread. `done` is called once, as PlatformInbox says, and may be
-    // called before these return. The answer is the id of what arrives; `invalid_request` when it
-    // cannot be said, `unavailable` before start() and after stop(): `done` is then never called.
-    using Done = std::function<void(const InboxAnswer&)>;
-    Result<std::string> say(const ConsoleSay& said, Done done = {});
+    const BotKey& console_bot() const override { return bot_; }
+    Result<std::string> say(const ConsoleSay& said, Done done) override;
+    Result<std::string> say(const ConsoleSay& said) { return say(said, Done()); }
     Result<std::string> say(std::string user, std::string chat_id, std::string text);
-    Result<std::string> press(const ConsolePress& pressed, Done done = {});
+    Result<std::string> press(const ConsolePress& pressed, Done done) override;
+    Result<std::string> press(const ConsolePress& pressed) { return press(pressed, Done()); }
+    std::vector<ConsoleMessage> changes(
+        const std::string& chat_id, std::int64_t change, std::size_t count_max) const override;
     // Hands something in again that was not stored, under its old id.
     Result<void> send_again(const std::string& id, Done done = {});
     // Ids that were not stored, oldest first; at most kConsoleMessagesMax are remembered.
@@ -185,6 +160,7 @@ private:
     std::uint64_t next_message_ = 1;
     std::uint64_t next_press_ = 1;
     std::uint64_t next_thread_ = 1;
+    std::int64_t last_change_ = 0;
     std::uint64_t uses_ = 0;
     std::map<std::string, Chat> chats_;
     std::map<std::string, std::string> threads_;  // Names by id.

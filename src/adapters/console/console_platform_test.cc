@@ -229,7 +229,7 @@ TEST_F(ConsoleTest, AnAnswerMayComeAfterThePlatformIsGone) {
     console()
         .say(
             ConsoleSay{"alice", "kitchen", "hi", {}, {}},
-            [&](const InboxAnswer&) { was_told = true; })
+            [&](const std::string&, const InboxAnswer&) { was_told = true; })
         .value();
     console().stop();
     console_.reset();
@@ -241,10 +241,40 @@ TEST_F(ConsoleTest, AnAnswerMayMakeItsCallerSayMore) {
     console()
         .say(
             ConsoleSay{"alice", "kitchen", "one", {}, {}},
-            [&](const InboxAnswer&) { console().say("alice", "kitchen", "two").value(); })
+            [&](const std::string&, const InboxAnswer&) {
+                console().say("alice", "kitchen", "two").value();
+            })
         .value();
     ASSERT_EQ(inbox_.arrivals.size(), 2u);
     EXPECT_EQ(inbox_.arrivals[1].event.event.text, "two");
+}
+
+TEST_F(ConsoleTest, TellsWhatChangedSinceAndNothingElse) {
+    console().say("alice", "dm:alice", "hello").value();
+    const std::string first = send("dm:alice", "one").message_id;
+    const std::string second = send("dm:alice", "two").message_id;
+    send("kitchen", "elsewhere");
+    const std::vector<ConsoleMessage> all = console().changes("dm:alice", 0, 10);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[2].message_id, second);
+    call(EditAction{"dm:alice", first, "one, better", {}});
+    const std::vector<ConsoleMessage> later = console().changes("dm:alice", all[2].change, 10);
+    ASSERT_EQ(later.size(), 1U);
+    EXPECT_EQ(later[0].message_id, first);
+    EXPECT_EQ(later[0].text, "one, better");
+    EXPECT_TRUE(console().changes("dm:alice", later[0].change, 10).empty());
+    EXPECT_EQ(console().changes("dm:alice", 0, 2).size(), 2U);
+}
+
+TEST(Console, APrefixKeepsTheIdsOfTwoProcessesApart) {
+    FakeClock clock;
+    HeldInbox inbox;
+    ConsolePlatform console({.clock = clock, .id_prefix = "a7-"});
+    console.start(inbox, "");
+    EXPECT_EQ(console.say("alice", "dm:alice", "hello").value(), "a7-m1");
+    ASSERT_EQ(inbox.arrivals.size(), 1U);
+    EXPECT_EQ(inbox.arrivals[0].event.event_id, "a7-m1");
+    console.stop();
 }
 
 TEST_F(ConsoleTest, SeveralPeopleSpeakAtOnceAndArriveInTheOrderOfTheirIds) {

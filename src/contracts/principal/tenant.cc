@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kNameLengthMax = 200;
 
+// In a path it stands where a tenant would.
+constexpr std::string_view kRelayPathWord = "relay";
+
 Json schema_of(std::string_view text) {
     auto schema = parse_json(text);
     CHECK(schema.has_value());
@@ -239,6 +242,9 @@ Result<CreateTenant> decode_create_tenant(const Json& json) {
         in.add_problem(
             "tenant_id",
             "must be 1 to 64 characters of a-z, 0-9, '-' and '_', not starting with '_'");
+    }
+    if (request.tenant_id.text() == kRelayPathWord) {
+        in.add_problem("tenant_id", "is taken: /api/relay is the operator's");
     }
     in.reject_unknown();
     return in.finish(std::move(request));

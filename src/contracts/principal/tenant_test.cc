@@ -68,6 +68,14 @@ TEST(NewAccessKey, ShowsTheKeyOnlyWhenItIsGiven) {
     EXPECT_TRUE(encode(made, nullptr).find("access_key")->is_null());
 }
 
+TEST(CreateTenant, RefusesTheNameUnderWhichTheOperatorsRelayIsReached) {
+    const auto refused = decode_create_tenant(*parse_json(R"({"tenant_id":"relay","name":"n"})"));
+    ASSERT_FALSE(refused.has_value());
+    ASSERT_EQ(refused.error().problems.size(), 1U);
+    EXPECT_EQ(refused.error().problems[0].path, "tenant_id");
+    EXPECT_TRUE(decode_create_tenant(*parse_json(R"({"tenant_id":"relay-1","name":"n"})")));
+}
+
 TEST(CreateTenant, RefusesIdsThatAreNoTenants) {
     for (const char* id : {"_system", "Demo", "a b", "", "über"}) {
         EXPECT_FALSE(decode_create_tenant(Json::object({{"tenant_id", id}, {"name", "x"}}))) << id;
