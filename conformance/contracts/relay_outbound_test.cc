@@ -101,7 +101,7 @@ TEST_F(RelayOutboundContract, SendAnswersWithTheMessageId) {  // 003 §4
 TEST_F(RelayOutboundContract, EditAndTypingAnswerWithSuccess) {  // 003 §4
     ASSERT_TRUE(is_success(gateway_.result(kSend)));
     EXPECT_TRUE(is_success(gateway_.result(
-        R"({"op": "edit", "chat_id": "c1", "message_id": "m1", "content": "ho", "metadata": {}})")));
+        R"({"op": "edit", "chat_id": "c1", "message_id": "m1", "content": "ho"})")));
     EXPECT_TRUE(is_success(gateway_.result(R"({"op": "typing", "chat_id": "c1"})")));
 }
 
