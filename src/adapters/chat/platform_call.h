@@ -8,8 +8,8 @@
 
 #include "adapters/chat/call_pace.h"
 #include "adapters/chat/platform_http.h"
-#include "contracts/relay/action_target.h"
 #include "adapters/chat/stoppable_wait.h"
+#include "contracts/relay/action_target.h"
 #include "ports/chat_platform.h"
 #include "ports/clock.h"
 
