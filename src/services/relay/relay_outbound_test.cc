@@ -94,6 +94,11 @@ TEST_F(RelayOutboundTest, ARouteThatWasTakenAwayEndsIt) {
     expect_declined(send("c1", "x"));
 }
 
+TEST_F(RelayOutboundTest, WhatWasDeliveredUnderAnotherTenantCountsNoMore) {
+    desk_.add_chat("c5", "G1", "rival", {"i1"});
+    expect_declined(send("c5", "x"));
+}
+
 TEST_F(RelayOutboundTest, DeclinesAnIdentityThatSaidNoHello) {
     const auto answer = std::make_shared<OutboundDesk::Answer>();
     OutboundRequest request = desk_.request(OutboundDesk::send_action("c1", "x"), answer);
