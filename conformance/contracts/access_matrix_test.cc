@@ -176,10 +176,51 @@ std::map<std::string, Row> bot_rows() {
     return all;
 }
 
+// The relay of the host is the operator's; gateways and tenants have routes of their own elsewhere.
+std::map<std::string, Row> relay_rows() {
+    std::map<std::string, Row> all;
+    for (const char* id :
+         {"relay_status",
+          "list_relay_instances",
+          "get_relay_instance",
+          "read_relay_buffer",
+          "list_relay_dead_letters",
+          "requeue_relay_dead_letter",
+          "discard_relay_dead_letter",
+          "list_relay_events",
+          "explain_relay_event",
+          "list_relay_outbounds",
+          "replay_relay_outbound",
+          "interrupt_relay_session",
+          "add_relay_gateway",
+          "list_relay_gateways",
+          "rotate_relay_secret",
+          "revoke_relay_gateway",
+          "deprovision_relay_instance",
+          "create_relay_enrollment",
+          "create_relay_token",
+          "revoke_relay_token",
+          "add_relay_route",
+          "list_relay_routes",
+          "remove_relay_route",
+          "bind_relay_user",
+          "unbind_relay_user",
+          "claim_relay_scope",
+          "release_relay_scope",
+          "set_relay_principal",
+          "say_on_console",
+          "press_on_console",
+          "read_console"}) {
+        all[id] = {{"operator"}, {}};
+    }
+    return all;
+}
+
 std::map<std::string, Row> rows() {
     std::map<std::string, Row> all = base_rows();
     all.merge(bot_rows());
     all.merge(onboarding_rows());
+    all.merge(relay_rows());
     all.merge(strategy_rows());
     return all;
 }

@@ -19,6 +19,8 @@
 #include "api/http/strategy_operations.h"
 #include "api/http/supervisor_operations.h"
 #include "api/http/tenant_operations.h"
+#include "api/relay/console_operations.h"
+#include "api/relay/relay_operations.h"
 #include "base/check.h"
 #include "base/crypto.h"
 #include "testing/scripted_market.h"
@@ -196,6 +198,12 @@ void ApiWorld::build() {
         .base_url = [] { return std::string("http://localhost:8420"); }});
     build_bots();
     CHECK(onboarding_->open().has_value());
+    relay_.open(
+        {.clock = world_->clock,
+         .ids = *world_->ids,
+         .tenant_exists = [&plane](const TenantId& tenant_id) {
+             return plane.directory.tenant_exists(tenant_id);
+         }});
     build_table();
     face_ = std::make_unique<HttpFace>(
         HttpFace::Parts{
@@ -286,6 +294,8 @@ void ApiWorld::build_table() {
     register_control_operations(*table_, *plane.decisions, *plane.strategies);
     register_strategy_operations(*table_, *plane.strategies);
     register_supervisor_operations(*table_, *plane.supervisor);
+    register_relay_operations(*table_, relay_.plane());
+    register_console_operations(*table_, relay_.console());
     register_page_operations(*table_);
     register_agent_operations(*table_, "http://localhost:8420");
     register_openapi_operation(*table_, "test");
@@ -378,6 +388,9 @@ std::shared_ptr<std::optional<HttpResponse>> ApiWorld::send_later(const Sent& se
     add_credential(request, sent.as);
     const auto response = std::make_shared<std::optional<HttpResponse>>();
     face_->handle(std::move(request), std::make_shared<CatchingResponder>(response));
+    if (!*response) {
+        relay_.settle();
+    }
     return response;
 }
 

@@ -13,6 +13,7 @@
 #include "api/http/http_face.h"
 #include "api/operation.h"
 #include "net/http_message.h"
+#include "relay_host.h"
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
 #include "services/metrics.h"
@@ -57,6 +58,7 @@ public:
     PlaneWorld& plane_world() { return *world_; }
     PaperVenue& paper() { return *paper_; }
     BotService& bots() { return *bots_; }
+    RelayHost& relay() { return relay_; }
     FakeKeyCheck real_exchange;  // What the exchange "live" says of a key.
     FakeMailer mailer;           // Outlives restarts, as people's letters do.
     // Moves time, with it the market, and fires the timers that are due.
@@ -98,6 +100,7 @@ private:
     std::unique_ptr<VaultService> vault_;
     std::unique_ptr<PnlJobs> pnl_;
     std::unique_ptr<BotService> bots_;
+    RelayHost relay_;
     std::unique_ptr<OperationTable> table_;
     std::unique_ptr<HttpFace> face_;
     std::map<std::string, std::string> credentials_;  // Name → bearer token.

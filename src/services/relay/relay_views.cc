@@ -244,6 +244,13 @@ void RelayViews::discard(Letter letter, RelayReply reply) {
     ask_lane(
         parts_.lane,
         [this, letter = std::move(letter)](RelayTurn& turn) -> Result<Json> {
+            const BufferKey before{letter.key.instance_id, letter.key.seq - 1};
+            TRY_ASSIGN(
+                const auto found,
+                parts_.state.store().read_dead_letters(letter.key.instance_id, before, 1));
+            if (found.empty() || found[0].entry.seq != letter.key.seq) {
+                return fail(errors::not_found, "there is no such dead letter");
+            }
             TRY(parts_.delivery.remove_dead(turn, letter.key));
             return Json::object({{"ok", true}, {"principal", letter.principal}});
         },
