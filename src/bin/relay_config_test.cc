@@ -37,11 +37,11 @@ TEST(RelayConfig, ReadsBotsWithTheirSecrets) {
 }
 
 TEST(RelayConfig, ReadsASecretFromAFileBesideTheConfiguration) {
-    const TempFolder folder;
-    std::ofstream(folder.path() + "/t.token") << "123:abc\n";
+    const interlock::testing::TempFolder folder;
+    std::ofstream(folder.path() / "t.token") << "123:abc\n";
     const auto config = read(
         "[[relay.bot]]\nplatform = \"telegram\"\nbot_id = \"1\"\ntoken_file = \"t.token\"\n",
-        folder.path() + "/relay.toml");
+        (folder.path() / "relay.toml").string());
     ASSERT_TRUE(config);
     EXPECT_EQ(config->bots[0].value("token"), "123:abc");
 }

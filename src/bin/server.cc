@@ -1,6 +1,9 @@
 #include "bin/server.h"
 
+#include <sys/resource.h>
+
 #include <chrono>
+#include <csignal>
 
 #include "adapters/paper/paper_venue.h"
 #include "adapters/paper/shadow_venue.h"
@@ -32,10 +35,13 @@
 #include "api/http/tenant_operations.h"
 #include "api/mcp/mcp_http.h"
 #include "api/mcp/operation_catalog.h"
+#include "api/relay/console_operations.h"
+#include "api/relay/relay_operations.h"
 #include "base/bounded_queue.h"
 #include "base/errors.h"
 #include "base/log.h"
 #include "bin/bot_platform.h"
+#include "bin/relay_platform.h"
 #include "bin/version.h"
 #include "core/market/synthetic_market.h"
 #include "services/loop/venue_sink.h"
@@ -54,6 +60,25 @@ constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 // The engine goes round at least every few milliseconds; a minute of silence is a wedge (S13).
 constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
+
+// A connection is a descriptor, and the usual soft limit is 1,024 of them.
+void raise_descriptor_limit(std::int64_t connections) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return;
+    }
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < static_cast<rlim_t>(connections)) {
+        log_warn(
+            "few_descriptors",
+            {{"open_files_max", static_cast<std::int64_t>(limit.rlim_cur)},
+             {"connections_max", connections},
+             {"next",
+              "Raise the hard limit of open files (ulimit -Hn) or lower "
+              "http.connections_max."}});
+    }
+}
 
 }  // namespace
 
@@ -78,6 +103,7 @@ struct Server::Body {
     std::unique_ptr<WorkerPool> workers;
     std::unique_ptr<PrincipalService> principals;
     std::unique_ptr<BotPlatform> platform;
+    std::unique_ptr<RelayPlatform> relay;
     OperationTable table;
     std::unique_ptr<HttpFace> face;
     std::unique_ptr<OperationCatalog> catalog;
@@ -94,6 +120,7 @@ struct Server::Body {
     std::map<TradeMode, Venue*> venues() const;
     void submit(TurnRequest request);
     Result<void> build_bots();
+    Result<void> build_relay();
     std::string base_url() const;  // As callers know it.
     Result<LoopConfig> loop_config() const;
     void open_paper_account(const Account& account);
@@ -236,6 +263,21 @@ Result<void> Server::Body::build_bots() {
     return {};
 }
 
+Result<void> Server::Body::build_relay() {
+    TRY_ASSIGN(
+        relay,
+        RelayPlatform::open(
+            {.clock = clock,
+             .ids = ids,
+             .config = config,
+             .data_folder = folder->path(),
+             .tenant_exists = [this](const TenantId& tenant_id) {
+                 return tenant_id != system_tenant() && plane->directory.tenant_exists(tenant_id);
+             }}));
+    metrics.add_text([this] { return relay->plane().metrics_text(); });
+    return {};
+}
+
 Result<void> Server::Body::build_plane() {
     TRY_ASSIGN(LoopConfig loop, loop_config());
     const SubmitTurn to_engine = [this](TurnRequest request) { submit(std::move(request)); };
@@ -300,6 +342,7 @@ Result<void> Server::Body::load() {
              {"resent", static_cast<std::int64_t>(recovery.resend.size())}});
     }
     TRY(build_bots());
+    TRY(build_relay());
     outbox->enqueue(std::move(recovery.resend));
     outbox->enqueue_unsettled(std::move(recovery.unsettled));
     return {};
@@ -326,6 +369,10 @@ void Server::Body::build_table() {
     register_supervisor_operations(table, *plane->supervisor);
     register_bot_operations(table, platform->bots());
     register_onboarding_operations(table, platform->onboarding());
+    register_relay_operations(table, relay->plane());
+    if (relay->console() != nullptr) {
+        register_console_operations(table, *relay->console());
+    }
     register_page_operations(table);
     register_agent_operations(table, base_url());
     register_openapi_operation(table, std::string(interlock_version()));
@@ -355,6 +402,9 @@ Result<void> Server::Body::open_http() {
     http_config.address = config.http_address;
     http_config.port = config.http_port;
     http_config.threads = config.http_threads;
+    http_config.limits.connections_max = static_cast<std::size_t>(config.http_connections_max);
+    http_config.limits.large_bodies = {
+        .path = std::string(kMediaUploadPath), .bytes_max = kMediaBytesMax};
     http_config.unix_socket_path = folder->file("operator.sock");
     if (!config.http_tls_certificate.empty()) {
         http_config.tls = TlsFiles{config.http_tls_certificate, config.http_tls_key};
@@ -363,7 +413,11 @@ Result<void> Server::Body::open_http() {
         http,
         HttpServer::open(
             std::move(http_config), [this](HttpRequest request, HttpResponderPtr responder) {
-                face->handle(std::move(request), std::move(responder));
+                if (relay->takes(request)) {
+                    relay->handle(std::move(request), std::move(responder));
+                } else {
+                    face->handle(std::move(request), std::move(responder));
+                }
             }));
     return {};
 }
@@ -417,6 +471,9 @@ std::string Server::Body::not_ready_because() {
     if (!started) {
         return "The server is starting.";
     }
+    if (relay->plane().lane.is_lost()) {
+        return "The relay's store failed; restart the server after checking the disk.";
+    }
     if (store->has_failed()) {
         return "The store failed; restart the server after checking the disk.";
     }
@@ -440,6 +497,8 @@ Result<std::unique_ptr<Server>> Server::open(const Config& config) {
 
 Result<void> Server::build(const Config& config) {
     body_->config = config;
+    raise_descriptor_limit(config.http_connections_max);
+    std::signal(SIGPIPE, SIG_IGN);  // A peer that went away is an error of one call, not our end.
     TRY(body_->open_folder());
     TRY(body_->build_plane());
     TRY(body_->load());
@@ -450,6 +509,7 @@ void Server::start() {
     body_->engine->start();
     body_->outbox->start();
     body_->platform->start();
+    body_->relay->start();
     body_->http->start();
     body_->venue_thread = std::thread([this] { body_->watch_venues(); });
     watch_ = std::thread([this] { watch(); });
@@ -473,6 +533,9 @@ void Server::stop() {
     }
     if (body_->http) {
         body_->http->stop(kShutdownGrace);
+    }
+    if (body_->relay) {
+        body_->relay->stop();
     }
     if (body_->platform) {
         body_->platform->stop();

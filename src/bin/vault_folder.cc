@@ -2,9 +2,11 @@
 
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
 
 #include "adapters/memory/held_master_keys.h"
 #include "adapters/sqlite/sqlite_ledger_store.h"
+#include "adapters/sqlite/sqlite_relay_store.h"
 #include "adapters/system/data_folder.h"
 #include "adapters/system/file_head_mirror.h"
 #include "adapters/system/file_master_keys.h"
@@ -15,6 +17,7 @@
 #include "bin/data_path.h"
 #include "bin/ledger_folder.h"
 #include "services/metrics.h"
+#include "services/relay/relay_seal.h"
 
 namespace interlock {
 namespace {
@@ -75,6 +78,32 @@ Result<RotationReport> rotate(TurnRunner& runner, MasterKeys& masters, IdSource&
     return report;
 }
 
+// The relay seals under the same master key, so its data key has to be sealed anew before the old
+// one goes. It can be repeated, like every step of a rotation.
+Result<void> reseal_relay(const std::string& path, MasterKeys& masters, IdSource& ids) {
+    if (!std::filesystem::exists(path)) {
+        return {};
+    }
+    SystemClock clock;
+    TRY(masters.begin_rotation());
+    TRY_ASSIGN(const auto store, SqliteRelayStore::open({.path = path}));
+    RelaySeal seal({*store, masters, ids, clock});
+    TRY(seal.load());
+    RelayLane lane(*store, clock);
+    TRY(lane.open());
+    Result<void> resealed = fail(errors::internal, "The relay's key was not sealed anew.");
+    lane.submit([&](RelayTurn& turn) {
+        auto done = seal.reseal(turn);
+        turn.after([&resealed, done = std::move(done)](bool is_committed) {
+            if (is_committed) {
+                resealed = done;
+            }
+        });
+    });
+    lane.run_round(std::chrono::microseconds(0));
+    return resealed;
+}
+
 std::string checked_text(const VaultPresence::Entry& entry) {
     return entry.checked_at ? to_text(*entry.checked_at) : "never";
 }
@@ -123,6 +152,7 @@ Result<RotationReport> rotate_vault(const std::string& data_folder, const Master
     TRY_ASSIGN(const DataFolder folder, DataFolder::open(data_folder, ids));
     TRY_ASSIGN(const auto store, SqliteLedgerStore::open({.path = database_path(data_folder)}));
     TRY_ASSIGN(FileHeadMirror mirror, FileHeadMirror::open(heads_folder(data_folder)));
+    TRY(reseal_relay(data_folder + "/relay.db", *masters, ids));
     Metrics metrics;
     TurnRunner runner({*store, clock, ids, mirror, metrics});
     return rotate(runner, *masters, ids);

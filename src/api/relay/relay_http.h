@@ -48,6 +48,9 @@ public:
     bool takes(const HttpRequest& request) const;
     void handle(HttpRequest request, HttpResponderPtr responder);
 
+    // Whose credential a request carries, from the stored record of it.
+    Result<RelayCaller> caller_of(const HttpRequest& request) const;
+
     struct Counters {
         std::atomic<std::uint64_t> calls{0};
         std::atomic<std::uint64_t> refused{0};            // Of those.
@@ -74,7 +77,6 @@ private:
     void join(Route route, const HttpRequest& request, RelayReply reply);
     void manage(Route route, const HttpRequest& request, RelayReply reply);
     void run(Route route, RelayCaller caller, const Json& body, RelayReply reply);
-    Result<RelayCaller> caller_of(const HttpRequest& request) const;
     Result<void> check_rate(RateLimiter& limiter, std::string_view key);
     void take_webhook(const Router::Match& found, HttpRequest request, HttpResponderPtr responder);
     void store_arrivals(WebhookAnswer answer, bool tls, HttpResponderPtr responder);

@@ -304,6 +304,7 @@ void RelayDelivery::drop_instance(RelayTurn& turn, const std::string& instance_i
         turn.rows().acknowledged.push_back({instance_id, seq});
     }
     found->second.hot.clear();
+    found->second.dead_letters = 0;  // Whoever drops it takes the letters, too.
     turn.after([this, instance_id](bool) {
         close_sockets(instance_id, kCloseUnauthorised, "unauthorized");
     });

@@ -161,16 +161,14 @@ void RelayInbound::take(RelayTurn& turn, Pending pending) {
 void RelayInbound::take_link(RelayTurn& turn, Pending& pending, const std::string& code) {
     const PlatformArrival& arrival = pending.arrival;
     const SessionSource& source = arrival.event.event.source;
-    std::string notice = "Send this to the bot in a direct message; the code is not used up.";
-    if (arrival.event.is_dm) {
-        ++counters_[arrival.bot.platform].links;
-        notice = parts_.redeem_link(
-            turn,
-            {.bot = arrival.bot,
-             .user_id = source.user_id,
-             .user_name = source.user_name,
-             .code = code});
-    }
+    ++counters_[arrival.bot.platform].links;
+    const std::string notice = parts_.redeem_link(
+        turn,
+        {.bot = arrival.bot,
+         .user_id = source.user_id,
+         .user_name = source.user_name,
+         .code = code,
+         .is_dm = arrival.event.is_dm});
     store_event(turn, arrival, TenantId(), why_note("link_command"));
     turn.after([this, bot = arrival.bot, chat = source.chat_id, notice](bool is_committed) {
         if (is_committed) {
@@ -181,7 +179,7 @@ void RelayInbound::take_link(RelayTurn& turn, Pending& pending, const std::strin
         turn,
         arrival.bot,
         pending.slot,
-        {.is_stored = true, .is_delivered = false, .notice = std::move(notice)});
+        {.is_stored = true, .is_delivered = false, .notice = notice});
 }
 
 GateEvent RelayInbound::gate_event(

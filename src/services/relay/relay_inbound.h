@@ -34,6 +34,7 @@ struct LinkTry {
     std::string user_id;
     std::string user_name;
     std::string code;
+    bool is_dm = true;  // Elsewhere a code is void: others have read it.
 };
 
 struct CapabilityDraft {

@@ -242,7 +242,8 @@ TEST_F(InboundTest, ALinkCodeNeverReachesAnAgent) {  // R8
     PlatformArrival in_guild = guild_message("ann", "m2");
     in_guild.event.event.text = "/link abc-123";
     world.submit(std::move(in_guild));
-    EXPECT_EQ(world.link_tries.size(), 1u);
+    ASSERT_EQ(world.link_tries.size(), 2u);
+    EXPECT_FALSE(world.link_tries[1].is_dm);
     EXPECT_EQ(waiting("i1"), 0u);
     EXPECT_EQ(world.notices.size(), 2u);
 }

@@ -83,7 +83,7 @@ RelayPlane::RelayPlane(Parts parts)
                            .user_id = link.user_id,
                            .user_name = link.user_name,
                            .code = link.code,
-                           .is_dm = true})
+                           .is_dm = link.is_dm})
                       .sentence;
               },
           .bind_capability =

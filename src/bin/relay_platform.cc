@@ -1,0 +1,148 @@
+#include "bin/relay_platform.h"
+
+#include "base/errors.h"
+#include "base/log.h"
+#include "bin/vault_folder.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::size_t kKeySetBytesMax = 256 * 1024;
+
+// An issuer's key set; the operator named the URL, so it may be anywhere.
+Result<Json> fetch_keys(const RelayIssuer& issuer) {
+    WebCall call;
+    call.url = issuer.jwks_url;
+    call.timeout = std::chrono::seconds(10);
+    call.body_bytes_max = kKeySetBytesMax;
+    TRY_ASSIGN(const HttpResponse answer, WebClient::create()->send(call));
+    if (answer.status != 200) {
+        return fail(
+            errors::unavailable,
+            "the issuer's key set was answered with " + std::to_string(answer.status));
+    }
+    return parse_json(answer.body);
+}
+
+RelayDial dial_of(const AuthVerdict& verdict) {
+    RelayDial dial;
+    dial.caller = verdict.caller;
+    switch (verdict.kind) {
+        case AuthVerdict::Kind::accepted:
+            dial.verdict = RelayDial::Verdict::accepted;
+            break;
+        case AuthVerdict::Kind::expired:
+            dial.verdict = RelayDial::Verdict::expired;
+            break;
+        case AuthVerdict::Kind::rejected:
+            dial.verdict = RelayDial::Verdict::wrong;
+            break;
+        case AuthVerdict::Kind::unavailable:
+            dial.verdict = RelayDial::Verdict::unavailable;
+            break;
+    }
+    return dial;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RelayPlatform>> RelayPlatform::open(Parts parts) {
+    std::unique_ptr<RelayPlatform> platform(new RelayPlatform(std::move(parts)));
+    TRY(platform->build());
+    return platform;
+}
+
+RelayPlatform::~RelayPlatform() {
+    stop();
+}
+
+Result<void> RelayPlatform::build() {
+    const RelayConfig& config = parts_.config.relay;
+    SqliteRelayOptions options;
+    options.path = parts_.data_folder + "/relay.db";
+    TRY_ASSIGN(store_, SqliteRelayStore::open(options));
+    TRY_ASSIGN(
+        masters_,
+        open_master_keys(
+            chosen_master_key(parts_.data_folder, parts_.config.vault_master_key_file)));
+    TRY_ASSIGN(FileMediaFolder media, FileMediaFolder::open(parts_.data_folder + "/media"));
+    media_.emplace(std::move(media));
+    std::vector<Cidr> allowed;
+    for (const std::string& text : config.wake_allow_cidrs) {
+        allowed.push_back(*parse_cidr(text));  // Checked when it was read.
+    }
+    waker_ = std::make_unique<HttpWakeCaller>(std::move(allowed));
+    TRY_ASSIGN(bots_, make_relay_bots(config.bots, parts_.clock, parts_.ids));
+    std::vector<ChatPlatform*> bots;
+    for (const auto& bot : bots_.all) {
+        bots.push_back(bot.get());
+    }
+    plane_ = std::make_unique<RelayPlane>(RelayPlane::Parts{
+        .store = *store_,
+        .bus = bus_,
+        .waker = *waker_,
+        .masters = *masters_,
+        .media = *media_,
+        .clock = parts_.clock,
+        .ids = parts_.ids,
+        .bots = std::move(bots),
+        .issuers = config.issuers,
+        .fetch_keys = fetch_keys,
+        .tenant_exists = parts_.tenant_exists});
+    if (const auto opened = plane_->open(); !opened) {
+        if (opened.error() != errors::master_key_missing &&
+            opened.error() != errors::master_key_wrong) {
+            return opened;
+        }
+        // Everything else works; gateways are told to come again.
+        log_error("relay_shut", {{"message", opened.error().message}});
+        is_shut_ = true;
+    }
+    face_ = std::make_unique<RelayFace>(RelayFace::Parts{
+        .desk = plane_->desk,
+        .authenticate =
+            [this](std::string_view bearer) {
+                return dial_of(plane_->credentials.authenticate(bearer, parts_.clock.now()));
+            },
+        .is_ready = [this] { return plane_->is_ready(); }});
+    http_ = std::make_unique<RelayHttp>(RelayHttp::Parts{
+        .credentials = plane_->credentials,
+        .management = plane_->management,
+        .inbox = plane_->inbound,
+        .bot = [this](const BotKey& key) { return plane_->bot(key); },
+        .clock = parts_.clock});
+    media_http_ = std::make_unique<RelayMediaHttp>(
+        plane_->media, [this](const HttpRequest& request) { return http_->caller_of(request); });
+    return {};
+}
+
+void RelayPlatform::start() {
+    if (!is_shut_) {
+        plane_->start();
+    }
+}
+
+void RelayPlatform::stop() {
+    if (plane_) {
+        plane_->stop();
+    }
+    if (waker_) {
+        waker_->stop();
+    }
+}
+
+bool RelayPlatform::takes(const HttpRequest& request) const {
+    return RelayFace::takes(request) || RelayMediaHttp::takes(request) || http_->takes(request);
+}
+
+void RelayPlatform::handle(HttpRequest request, HttpResponderPtr responder) {
+    if (RelayFace::takes(request)) {
+        face_->handle(request, responder);
+    } else if (RelayMediaHttp::takes(request)) {
+        media_http_->handle(std::move(request), std::move(responder));
+    } else {
+        http_->handle(std::move(request), std::move(responder));
+    }
+}
+
+}  // namespace interlock

@@ -1,0 +1,65 @@
+// Everything of the relay (seeds 003 and 001) that the server owns: its database, its bots, the
+// files of gateways, the wake calls, the plane, and the faces on the network. Built once, in order.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "adapters/memory/local_relay_bus.h"
+#include "adapters/sqlite/sqlite_relay_store.h"
+#include "adapters/system/file_media_folder.h"
+#include "adapters/wake/http_wake_caller.h"
+#include "api/relay/relay_face.h"
+#include "api/relay/relay_http.h"
+#include "api/relay/relay_media_http.h"
+#include "bin/config.h"
+#include "bin/relay_bots.h"
+#include "ports/master_keys.h"
+#include "services/relay/relay_plane.h"
+
+namespace interlock {
+
+class RelayPlatform {
+public:
+    struct Parts {
+        Clock& clock;
+        IdSource& ids;
+        const Config& config;
+        std::string data_folder;
+        std::function<bool(const TenantId&)> tenant_exists;  // Any thread.
+    };
+    static Result<std::unique_ptr<RelayPlatform>> open(Parts parts);
+    ~RelayPlatform();
+
+    void start();
+    // After the network: no socket or webhook comes in any more.
+    void stop();
+
+    // Whether a request is the relay's own; those never reach the operation table.
+    bool takes(const HttpRequest& request) const;
+    void handle(HttpRequest request, HttpResponderPtr responder);
+
+    RelayPlane& plane() { return *plane_; }
+    ConsolePlatform* console() { return bots_.console; }
+    const SqliteRelayStore& store() const { return *store_; }
+
+private:
+    explicit RelayPlatform(Parts parts) : parts_(std::move(parts)) {}
+    Result<void> build();
+
+    Parts parts_;
+    std::unique_ptr<SqliteRelayStore> store_;
+    LocalRelayBus bus_;
+    std::unique_ptr<MasterKeys> masters_;
+    std::optional<FileMediaFolder> media_;
+    std::unique_ptr<HttpWakeCaller> waker_;
+    RelayBots bots_;
+    std::unique_ptr<RelayPlane> plane_;
+    std::unique_ptr<RelayFace> face_;
+    std::unique_ptr<RelayHttp> http_;
+    std::unique_ptr<RelayMediaHttp> media_http_;
+    bool is_shut_ = false;  // The master key is not at hand.
+};
+
+}  // namespace interlock
