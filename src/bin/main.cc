@@ -10,6 +10,7 @@
 #include "bin/backtest_command.h"
 #include "bin/bench_command.h"
 #include "bin/bot_command.h"
+#include "bin/chat_command.h"
 #include "bin/command.h"
 #include "bin/completion_command.h"
 #include "bin/config.h"
@@ -50,6 +51,7 @@ void describe(CommandLine& line) {
     add_decide_command(line);
     add_supervisor_command(line);
     add_relay_command(line);
+    add_chat_command(line);
     add_replay_command(line);
     add_receipt_command(line);
     add_admin_commands(line);

@@ -6,6 +6,8 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "bin/console.h"
+#include "bin/relay_echo_command.h"
+#include "bin/relay_operator_command.h"
 #include "core/relay/case_lines.h"
 
 namespace interlock {
@@ -143,9 +145,11 @@ ExitCode answer_lines(const RelayStreams& streams, bool as_json, const RelayAnsw
 void add_relay_command(CommandLine& line) {
     CLI::App* command = line.app.add_subcommand(
         "relay",
-        "The relay's checks: JSON lines on standard input, one answer per line on standard "
-        "output.");
+        "The relay: its instances, gateways, routes and messages; and its checks, which answer "
+        "JSON lines.");
     command->require_subcommand(1);
+    add_relay_operator_commands(line, *command);
+    add_relay_echo_command(line, *command);
     for (RelayCheck& check : checks()) {
         CLI::App* sub = command->add_subcommand(check.name, check.description);
         sub->footer(check.example);

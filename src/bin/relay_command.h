@@ -1,4 +1,5 @@
-// `interlock relay`: the relay's checks, asked with JSON lines on standard input.
+// `interlock relay`: what the operator does with the relay (relay_operator_command.h), a gateway
+// that echoes (relay_echo_command.h), and the checks, asked with JSON lines on standard input.
 #pragma once
 
 #include <iosfwd>

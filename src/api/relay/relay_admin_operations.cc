@@ -256,8 +256,9 @@ void add_bindings(RelayRegistrar& to, RelayManagement& management) {
          .method = "POST",
          .path = "/api/relay/bindings",
          .summary = "Link a user of a platform to an instance.",
-         .description = "He owns it there: his direct messages reach it. It gives no right to "
-                        "approve anything.",
+         .description =
+             "Who owns it there: direct messages of this user reach it. It gives no right to "
+             "approve anything.",
          .request = relay_request_schema(
              {{"platform", true}, {"user_id", true}, {"instance_id", true}, {"user_name", false}}),
          .answer = relay_ok_schema()},
