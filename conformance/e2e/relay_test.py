@@ -6,6 +6,7 @@ stale and revoked; and marked secrets that nothing which stays has in clear.
 import base64
 import hashlib
 import hmac
+import json
 import os
 import pathlib
 import shutil
@@ -80,6 +81,17 @@ def relay_url(server):
     return "ws" + server.address.removeprefix("http") + "/relay"
 
 
+def await_health(commands, wanted):
+    """A socket's end reaches the relay a moment after it reaches the gateway."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        health = next(
+            one["health"] for one in commands.run("relay", "instances")["instances"] if one["instance_id"] == "i1")
+        if health == wanted:
+            return
+        assert time.monotonic() < deadline, (health, wanted)
+
+
 def chat(commands, *arguments, code=0):
     return commands.run("chat", "--tenant", "demo", "--as", "ann", *arguments, code=code, as_json=False)
 
@@ -107,7 +119,7 @@ def talk(commands, server):
     assert "delivered to" in commands.run("relay", "why", event["event"], as_json=False)
     log = commands.run("relay", "log", "--instance", "i1")["outbounds"]
     assert log[0]["state"] == "sent", log
-    assert commands.run("relay", "instances")["instances"][0]["health"] == "live"
+    await_health(commands, "live")
     return echo
 
 
@@ -131,7 +143,7 @@ def kill_between_store_and_ack(folder, commands, server, echo):
 def sleep_and_wake(commands, server, echo):
     assert echo.end() == 0
     assert any(line.startswith("idle") for line in echo.lines), echo.lines
-    assert commands.run("relay", "instances")["instances"][0]["health"] == "asleep"
+    await_health(commands, "asleep")
     for text in ("one", "two", "three"):
         chat(commands, "--say", text)
     waiting = commands.run("relay", "buffers", "--instance", "i1")
@@ -188,6 +200,31 @@ def refuse(commands, server, echo):
     assert dial(server, token("gw1", PINNED, now + 300)) == (101, 4401)
 
 
+def enrol(commands, server):
+    """A gateway of its own accord: a one-time token, a bearer of the tenant, a secret; what was issued."""
+    enrollment = commands.run("relay", "enrollment", "create", "--tenant", "demo")["enrollment_token"]
+    bearer = commands.run("relay", "token", "create", "--tenant", "demo")["token"]
+
+    def post(gateway):
+        connection = plane.connect(server.address)
+        connection.request(
+            "POST", "/relay/enroll", json.dumps({"enrollmentToken": enrollment, "gatewayId": gateway}),
+            {"Content-Type": "application/json", "Authorization": f"Bearer {bearer}"})
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        connection.close()
+        return response.status, answer
+
+    status, joined = post("gw2")
+    assert status == 200 and joined["tenant"] == "demo", joined
+    status, refused = post("gw3")
+    assert status == 403 and refused["code"] == "enrollment_refused", refused
+    echo = Echo(relay_url(server), joined["secret"], "gw2")
+    echo.await_line("descriptor")
+    assert echo.end() == 0
+    return [enrollment, bearer, joined["secret"], joined["deliveryKey"]]
+
+
 def search(folder, issued, said):
     """Whatever lies below the folder, but the files in which somebody put a secret himself."""
     own = {f"{folder}/config.toml", f"{folder}/bot.token"}
@@ -228,12 +265,12 @@ def main():
     echo = talk(commands, server)
     server = kill_between_store_and_ack(folder, commands, server, echo)
     echo = sleep_and_wake(commands, server, echo)
-    enrollment = commands.run("relay", "enrollment", "create", "--tenant", "demo")["enrollment_token"]
+    issued = enrol(commands, server)
     rotated = commands.run("relay", "gateway", "rotate", "--gateway-id", "gw1")["secret"]
     refuse(commands, server, echo)
     said = all_answers(commands)
     assert server.stop() == 0
-    search(folder, [PINNED, rotated, enrollment, BOT_TOKEN], said)
+    search(folder, [PINNED, BOT_TOKEN, rotated, *issued], said)
     shutil.rmtree(folder)
     print("relay: talked, crashed, slept, refused; no secret was found")
 
