@@ -341,6 +341,28 @@ void RelayManagement::ask_sight(
 }
 
 // Everything is asked again: it is some time since the first look.
+// Sends are judged by our own record of a chat; a claimed channel may be written to before anybody
+// has spoken there.
+Result<void> RelayManagement::note_channel(RelayTurn& turn, const Claim& claim) {
+    const auto bot = routed_bot(claim.scope, claim.caller.tenant_id);
+    if (!bot) {
+        return {};
+    }
+    const std::string key = row_key({bot->platform, bot->bot_id, claim.scope.channel_id});
+    TRY_ASSIGN(const ChatRow* known, parts_.state.chats.find(key, turn.now()));
+    if (known == nullptr || known->tenant_id != claim.caller.tenant_id) {
+        ChatRow row;
+        row.platform = bot->platform;
+        row.bot_id = bot->bot_id;
+        row.chat_id = claim.scope.channel_id;
+        row.tenant_id = claim.caller.tenant_id;
+        row.guild_id = claim.scope.guild_id;
+        row.chat_type = "group";
+        parts_.state.chats.put(turn, key, std::move(row));
+    }
+    return {};
+}
+
 Result<Json> RelayManagement::decide_claim(
     RelayTurn& turn, const Claim& claim, const std::string& seen_by) {
     TRY(instance_of(claim.caller.instance_id, claim.caller.tenant_id));
@@ -363,6 +385,7 @@ Result<Json> RelayManagement::decide_claim(
          .instance_id = claim.caller.instance_id,
          .tenant_id = claim.caller.tenant_id,
          .made_at = turn.now()});
+    TRY(note_channel(turn, claim));
     AuditDraft draft = relay_draft(claim.caller.tenant_id, "RELAY_SCOPE_CLAIMED", claim.principal);
     draft.detail = scope_json(claim.scope);
     draft.detail.set("instance_id", claim.caller.instance_id);

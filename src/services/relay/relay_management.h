@@ -123,6 +123,7 @@ private:
     Result<std::vector<Sight>> plan_claim(RelayTurn& turn, const Claim& claim);
     Result<Json> decide_claim(RelayTurn& turn, const Claim& claim, const std::string& seen_by);
     Result<void> check_claim(const Claim& claim) const;
+    Result<void> note_channel(RelayTurn& turn, const Claim& claim);
     void ask_sight(const Claim& claim, std::vector<Sight> sights, const RelayAnswerPtr& answer);
     Result<Json> decide_release(RelayTurn& turn, const Claim& claim);
     Result<Json> decide_principal(RelayTurn& turn, const Claim& who, const PrincipalPolicy& policy);

@@ -218,6 +218,18 @@ TEST(RelayScope, AnOwnerWhoSeesTheChannelClaimsIt) {
     EXPECT_EQ(desk.count_in_chain("RELAY_SCOPE_CLAIMED"), 1);
 }
 
+TEST(RelayScope, AClaimedChannelIsKnownBeforeAnybodySpokeThere) {  // R5: scoped to this instance
+    Desk desk;
+    desk.claim(desk.one, "g1", "c1");
+    const auto chat =
+        desk.state().chats.find(row_key({kBot.platform, kBot.bot_id, "c1"}), Timestamp{});
+    ASSERT_TRUE(chat);
+    ASSERT_NE(*chat, nullptr);
+    EXPECT_EQ((*chat)->tenant_id, desk.one.tenant_id);
+    EXPECT_EQ((*chat)->guild_id, "g1");
+    EXPECT_TRUE((*chat)->delivered_to.empty());
+}
+
 TEST(RelayScope, ClaimingAgainChangesNothing) {
     Desk desk;
     desk.claim(desk.one, "g1", "c1");
