@@ -40,6 +40,39 @@ void warn_about_missing_heads(const std::map<TenantId, LedgerHead>& mirror, Fold
     }
 }
 
+// The relay's file has chains of its own in the same tables; no head file speaks of them.
+Result<void> verify_relay(
+    const FolderCheck& check, const std::string& public_key, FolderReport& report) {
+    const std::string path = check.data_folder + "/relay.db";
+    std::error_code problem;
+    if (!std::filesystem::exists(path, problem)) {
+        return {};
+    }
+    const std::map<TenantId, LedgerHead> no_mirror;
+    const auto store = SqliteLedgerStore::open({.path = path, .read_only = true, .snapshot = true});
+    auto chains = store ? check_ledger(
+                              {.store = **store,
+                               .mirror = no_mirror,
+                               .public_key = public_key,
+                               .tenants = check.tenants,
+                               .from_last_checkpoint = check.from_last_checkpoint,
+                               .on_progress = check.on_progress})
+                        : Result<std::vector<ChainReport>>(std::unexpected(store.error()));
+    if (chains) {
+        report.relay_chains = *std::move(chains);
+        // A tenant that was asked for need not have a chain here.
+        std::erase_if(report.relay_chains, [](const ChainReport& chain) {
+            return !chain.fault && chain.records == 0 && chain.head.seq == 0;
+        });
+        return {};
+    }
+    if (chains.error() != errors::corrupt_data) {
+        return std::unexpected(chains.error());
+    }
+    report.damage = "relay.db: " + chains.error().message;
+    return {};
+}
+
 Result<FolderReport> verify_once(const FolderCheck& check) {
     // In this order: the head files never lead, so a snapshot taken later has at least their seq.
     TRY_ASSIGN(const auto mirror, read_head_files(check.data_folder));
@@ -77,6 +110,7 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
         }
     }
     warn_about_missing_heads(mirror, report);
+    TRY(verify_relay(check, public_key, report));
     return report;
 }
 
@@ -136,16 +170,22 @@ bool FolderReport::ok() const {
 }
 
 const ChainReport* FolderReport::first_broken() const {
-    const auto broken = std::find_if(chains.begin(), chains.end(), [](const ChainReport& chain) {
-        return chain.fault || !chain.complete;
-    });
-    return broken == chains.end() ? nullptr : &*broken;
+    for (const auto* list : {&chains, &relay_chains}) {
+        const auto broken = std::ranges::find_if(
+            *list, [](const ChainReport& chain) { return chain.fault || !chain.complete; });
+        if (broken != list->end()) {
+            return &*broken;
+        }
+    }
+    return nullptr;
 }
 
 std::int64_t FolderReport::records() const {
     std::int64_t sum = 0;
-    for (const ChainReport& chain : chains) {
-        sum += chain.records;
+    for (const auto* list : {&chains, &relay_chains}) {
+        for (const ChainReport& chain : *list) {
+            sum += chain.records;
+        }
     }
     return sum;
 }
@@ -154,6 +194,10 @@ Json encode(const FolderReport& report) {
     Json chains = Json::array();
     for (const ChainReport& chain : report.chains) {
         chains.push(encode(chain));
+    }
+    Json relay_chains = Json::array();
+    for (const ChainReport& chain : report.relay_chains) {
+        relay_chains.push(encode(chain));
     }
     Json warnings = Json::array();
     for (const std::string& warning : report.warnings) {
@@ -169,15 +213,22 @@ Json encode(const FolderReport& report) {
         {"problem", has_seq ? Json(broken->fault->reason) : Json()},
         {"database_damage", report.damage.empty() ? Json() : Json(report.damage)},
         {"chains", std::move(chains)},
+        {"relay_chains", std::move(relay_chains)},
         {"warnings", std::move(warnings)},
     });
 }
 
 std::string describe(const FolderReport& report) {
     std::vector<std::vector<std::string>> rows;
-    for (const ChainReport& chain : report.chains) {
+    const auto add = [&rows](const std::string& name, const ChainReport& chain) {
         const bool good = !chain.fault && chain.complete;
-        rows.push_back({chain.tenant_id.text(), good ? "OK" : "BROKEN", verdict_of(chain)});
+        rows.push_back({name, good ? "OK" : "BROKEN", verdict_of(chain)});
+    };
+    for (const ChainReport& chain : report.chains) {
+        add(chain.tenant_id.text(), chain);
+    }
+    for (const ChainReport& chain : report.relay_chains) {
+        add("relay " + chain.tenant_id.text(), chain);
     }
     if (!report.damage.empty()) {
         rows.push_back({"(database)", "BROKEN", report.damage});
@@ -187,8 +238,10 @@ std::string describe(const FolderReport& report) {
         text += "Note: " + print_safe(warning) + "\n";
     }
     if (report.ok()) {
-        return text +
-               "OK: " + count_text(static_cast<std::int64_t>(report.chains.size()), "chain") +
+        return text + "OK: " +
+               count_text(
+                   static_cast<std::int64_t>(report.chains.size() + report.relay_chains.size()),
+                   "chain") +
                ", " + count_text(report.records(), "record") + ".\n";
     }
     const ChainReport* broken = report.first_broken();

@@ -30,7 +30,8 @@ Result<std::string> parse_public_key(const std::string& text);
 // What verifying a whole data folder came to.
 struct FolderReport {
     std::vector<ChainReport> chains;
-    std::string damage;  // Of the database as a whole; "" when it is sound.
+    std::vector<ChainReport> relay_chains;  // Of relay.db, one per tenant there.
+    std::string damage;                     // Of the database as a whole; "" when it is sound.
     std::vector<std::string> warnings;
 
     bool ok() const;
