@@ -39,7 +39,7 @@ DeliveryQueue::SocketEnd DeliveryQueue::disconnect() {
         at->written_at.reset();
         ++at->attempts;
         if (at->attempts >= bounds_.attempts_max) {
-            end.dead.push_back(at->seq);
+            end.dead.push_back(*at);
             bytes_ -= at->bytes;
             at = entries_.erase(at);
         } else {
@@ -112,6 +112,14 @@ std::vector<std::int64_t> DeliveryQueue::take_due(Timestamp now) {
         due.push_back(at->seq);
     }
     return due;
+}
+
+void DeliveryQueue::not_written(std::int64_t seq) {
+    auto at = std::ranges::lower_bound(entries_, seq, {}, &QueuedEntry::seq);
+    for (; at != entries_.end() && at->seq <= last_written_; ++at) {
+        at->written_at.reset();
+    }
+    last_written_ = std::min(last_written_, seq - 1);
 }
 
 DeliveryQueue::Entries::iterator DeliveryQueue::locate(std::int64_t seq) {
@@ -208,11 +216,11 @@ bool DeliveryQueue::is_ack_overdue(Timestamp now) const {
     return false;
 }
 
-std::vector<std::int64_t> DeliveryQueue::expire(Timestamp now) {
-    std::vector<std::int64_t> expired;
+std::vector<QueuedEntry> DeliveryQueue::expire(Timestamp now) {
+    std::vector<QueuedEntry> expired;
     while (!entries_.empty() && now >= entries_.front().at + bounds_.entry_life &&
            !entries_.front().written_at) {
-        expired.push_back(entries_.front().seq);
+        expired.push_back(entries_.front());
         remove(entries_.begin());
     }
     return expired;

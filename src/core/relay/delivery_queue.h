@@ -56,7 +56,7 @@ public:
     void connect();
     struct SocketEnd {
         std::vector<QueuedEntry> tried;  // Still waiting, with their new count.
-        std::vector<std::int64_t> dead;  // Tried too often; no longer in the queue.
+        std::vector<QueuedEntry> dead;   // Tried too often; no longer in the queue.
     };
     SocketEnd disconnect();
     bool is_connected() const { return is_connected_; }
@@ -64,6 +64,8 @@ public:
 
     // The entries to write now, in order. Each is given once per socket (R2).
     std::vector<std::int64_t> take_due(Timestamp now);
+    // The socket did not take this one, nor what is behind it: they count as never written there.
+    void not_written(std::int64_t seq);
 
     // What an acknowledgement finishes: the entry, and forwards written before it (R10). Empty when
     // it is not known, or was never written to any socket.
@@ -80,7 +82,7 @@ public:
     std::vector<std::int64_t> settle(Timestamp now);
     bool is_ack_overdue(Timestamp now) const;
     // Entries past their life; no longer in the queue.
-    std::vector<std::int64_t> expire(Timestamp now);
+    std::vector<QueuedEntry> expire(Timestamp now);
 
     std::size_t size() const { return entries_.size(); }
     std::int64_t bytes() const { return bytes_; }

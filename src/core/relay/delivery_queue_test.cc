@@ -20,6 +20,14 @@ void add(DeliveryQueue& queue, std::int64_t seq, EntryKind kind = EntryKind::inb
     queue.append({.seq = seq, .kind = kind, .at = {}, .attempts = 0, .bytes = 10});
 }
 
+Seqs seqs_of(const std::vector<QueuedEntry>& entries) {
+    Seqs seqs;
+    for (const QueuedEntry& entry : entries) {
+        seqs.push_back(entry.seq);
+    }
+    return seqs;
+}
+
 // Ends the socket there is and opens another.
 void reconnect(DeliveryQueue& queue) {
     queue.disconnect();
@@ -83,7 +91,7 @@ TEST(DeliveryQueue, LaysAsideWhatThreeSocketsDidNotAcknowledge) {  // R2
     }
     queue.connect();
     queue.take_due({});
-    EXPECT_EQ(queue.disconnect().dead, Seqs{1});
+    EXPECT_EQ(seqs_of(queue.disconnect().dead), Seqs{1});
     queue.connect();
     EXPECT_EQ(queue.take_due({}), Seqs{2});
 }
@@ -176,8 +184,27 @@ TEST(DeliveryQueue, KnowsWhenAnAcknowledgementIsOverdueAndWhenEntriesAreTooOld) 
     EXPECT_TRUE(queue.is_ack_overdue(at_second(305)));
     queue.disconnect();
     EXPECT_FALSE(queue.is_ack_overdue(at_second(1000)));
-    EXPECT_EQ(queue.expire(Timestamp{} + Duration::of_hours(167)), Seqs{});
-    EXPECT_EQ(queue.expire(Timestamp{} + Duration::of_days(7)), (Seqs{1, 2}));
+    EXPECT_EQ(seqs_of(queue.expire(Timestamp{} + Duration::of_hours(167))), Seqs{});
+    EXPECT_EQ(seqs_of(queue.expire(Timestamp{} + Duration::of_days(7))), (Seqs{1, 2}));
+}
+
+TEST(DeliveryQueue, DoesNotCountASocketThatTookNothing) {  // R2: delivered on three sockets.
+    DeliveryQueue queue;
+    for (int socket = 0; socket < 4; ++socket) {
+        queue.connect();
+        if (socket == 0) {
+            add(queue, 1);
+            add(queue, 2, EntryKind::passthrough);
+        }
+        EXPECT_EQ(queue.take_due(at_second(socket)), (Seqs{1, 2}));
+        queue.not_written(1);
+        EXPECT_EQ(queue.outstanding(), 0u);
+        EXPECT_EQ(queue.settle(at_second(1000)), Seqs{});
+        const auto end = queue.disconnect();
+        EXPECT_TRUE(end.tried.empty());
+        EXPECT_TRUE(end.dead.empty());
+    }
+    EXPECT_EQ(queue.size(), 2u);
 }
 
 TEST(DeliveryQueue, NumbersGrowPastAClockThatStepsBack) {
@@ -229,7 +256,7 @@ TEST(DeliveryQueue, LosesNothingAndRepeatsNothingAcknowledged) {
                     break;
                 case 3:
                     if (queue.is_connected()) {
-                        end(queue.disconnect().dead);
+                        end(seqs_of(queue.disconnect().dead));
                     }
                     break;
                 case 4:

@@ -72,17 +72,24 @@ void RelayDelivery::end_session(RelayTurn& turn, const std::string& instance_id,
     for (const QueuedEntry& entry : end.tried) {
         turn.rows().attempts.push_back({{instance_id, entry.seq}, entry.attempts});
     }
-    for (const std::int64_t seq : end.dead) {
-        lay_aside(turn, instance_id, seq, "not_acknowledged");
+    for (const QueuedEntry& entry : end.dead) {
+        lay_aside(turn, instance_id, entry, "not_acknowledged");
     }
 }
 
+// Its text and event come from the store's own entry.
 void RelayDelivery::lay_aside(
-    RelayTurn& turn, const std::string& instance_id, std::int64_t seq, std::string_view reason) {
+    RelayTurn& turn,
+    const std::string& instance_id,
+    const QueuedEntry& entry,
+    std::string_view reason) {
     const InstanceRow row = row_of(instance_id);
     DeadLetter letter;
     letter.entry.instance_id = instance_id;
-    letter.entry.seq = seq;
+    letter.entry.seq = entry.seq;
+    letter.entry.kind = entry.kind;
+    letter.entry.at = entry.at;
+    letter.entry.attempts = entry.attempts;
     letter.tenant_id = row.tenant_id;
     letter.reason = reason;
     letter.dead_at = turn.now();
@@ -91,10 +98,11 @@ void RelayDelivery::lay_aside(
     draft.severity = AuditSeverity::critical;
     draft.status = AuditStatus::failed;
     draft.reason = reason;
-    draft.detail = Json::object({{"instance_id", instance_id}, {"buffer_id", std::to_string(seq)}});
+    draft.detail =
+        Json::object({{"instance_id", instance_id}, {"buffer_id", std::to_string(entry.seq)}});
     turn.audit(std::move(draft));
     Box& box = box_of(instance_id);
-    box.hot.erase(seq);
+    box.hot.erase(entry.seq);
     ++box.dead_letters;
     ++counters_.dead;
 }
@@ -279,7 +287,7 @@ RelayDelivery::Appended RelayDelivery::append(RelayTurn& turn, NewEntry entry) {
             parts_.state.instances.put(turn, entry.instance_id, std::move(changed));
         }
         box.dead_seq = stored.seq;
-        lay_aside(turn, entry.instance_id, stored.seq, "overflow");
+        lay_aside(turn, entry.instance_id, {.seq = stored.seq, .at = stored.at}, "overflow");
         stored.text = std::move(entry.text);
         turn.rows().dead.back().entry = std::move(stored);
         return Appended::dead_letter;
@@ -436,8 +444,9 @@ void RelayDelivery::write(
         } else {
             auto read = parts_.state.store().read_entries(instance_id, seq - 1, 1, kPumpBytesMax);
             if (!read || read->empty() || read->front().seq != seq) {
-                // The entry stays where it is; another socket gets it.
+                // Another socket gets it, unless three could not.
                 log_error("relay_entry_unreadable", {{"instance_id", instance_id}, {"seq", seq}});
+                box.queue.not_written(seq + 1);
                 box.session->socket->close(kCloseTryLater, "the buffer could not be read");
                 return;
             }
@@ -445,13 +454,14 @@ void RelayDelivery::write(
         }
         const QueuedEntry* entry = box.queue.find(seq);
         const std::string id = std::to_string(seq);
-        ++counters_.written;
-        counters_.written_again += entry != nullptr && entry->attempts > 0 ? 1 : 0;
         const bool is_forward = entry != nullptr && entry->kind == EntryKind::passthrough;
         if (!box.session->socket->send(
                 is_forward ? passthrough_line(text, id) : inbound_line(text, id))) {
+            box.queue.not_written(seq);
             return;  // Its end comes as closed().
         }
+        ++counters_.written;
+        counters_.written_again += entry != nullptr && entry->attempts > 0 ? 1 : 0;
     }
 }
 
@@ -462,8 +472,8 @@ void RelayDelivery::sweep(RelayTurn& turn) {
                 session->socket->close(kCloseProtocol, "no hello arrived in time");
             }
         }
-        for (const std::int64_t seq : box.queue.expire(turn.now())) {
-            lay_aside(turn, instance_id, seq, "expired");
+        for (const QueuedEntry& entry : box.queue.expire(turn.now())) {
+            lay_aside(turn, instance_id, entry, "expired");
         }
         if (!box.session) {
             continue;

@@ -139,7 +139,10 @@ private:
     Box& box_of(const std::string& instance_id);
     void end_session(RelayTurn& turn, const std::string& instance_id, Box& box);
     void lay_aside(
-        RelayTurn& turn, const std::string& instance_id, std::int64_t seq, std::string_view reason);
+        RelayTurn& turn,
+        const std::string& instance_id,
+        const QueuedEntry& entry,
+        std::string_view reason);
     void settle_rows(RelayTurn& turn, const std::string& instance_id, Box& box);
     void mark(RelayTurn& turn, const std::string& instance_id);
     void pump(const std::string& instance_id);

@@ -180,6 +180,38 @@ TEST_F(DeliveryTest, ADeadLetterCanBeDeliveredAfterAll) {
     EXPECT_TRUE(world.store.read_dead_letters("i1", {"i1", 0}, 1)->empty());
 }
 
+TEST_F(DeliveryTest, AForwardThatWasLaidAsideIsStillAForward) {  // R10
+    PlatformArrival arrival = RelayWorld::message("ann", "m1");
+    arrival.forward = PassthroughForward{"local", "bot", "POST", "/", {}, "body", {}};
+    world.submit(std::move(arrival));
+    world.pass(Duration::of_days(7));
+    const auto dead = world.store.read_dead_letters("i1", {"i1", 0}, 1);
+    ASSERT_EQ(dead->size(), 1u);
+    EXPECT_EQ(dead->front().entry.kind, EntryKind::passthrough);
+    EXPECT_EQ(dead->front().entry.at, FakeClock::kNoon);
+    world.change([&](RelayTurn& turn) {
+        EXPECT_TRUE(world.delivery.requeue_dead(turn, {"i1", dead->front().entry.seq}));
+    });
+    auto gateway = world.connect("i1");
+    const auto frames = gateway.socket->take_frames();
+    ASSERT_EQ(frames.size(), 2u);
+    ASSERT_TRUE(std::holds_alternative<PassthroughForwardFrame>(frames[1]));
+    EXPECT_EQ(std::get<PassthroughForwardFrame>(frames[1]).forward.body, "body");
+}
+
+TEST_F(DeliveryTest, SocketsThatTakeNothingDoNotUseUpAMessagesChances) {  // R2
+    send("m1");
+    for (int socket = 0; socket < 4; ++socket) {
+        auto broken = world.dial("i1");
+        broken.socket->is_broken = true;
+        world.say(broken, HelloFrame{"local", "bot", {}});
+        world.hang_up(broken);
+    }
+    EXPECT_EQ(world.delivery.counters().written, 0);
+    auto gateway = world.connect("i1");
+    EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
+}
+
 TEST(Delivery, OverflowGoesToTheDeadLettersUntilTheBufferIsEmpty) {  // R16
     RelayWorld world({}, {.entries_max = 2});
     world.add_instance("i1");
