@@ -3,7 +3,9 @@
 // text that it should not.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "api_world.h"
 #include "base/text.h"
@@ -382,6 +384,31 @@ TEST_F(RelayOperations, WhatIsMissingInAQueryIsNamed) {
     }
     EXPECT_EQ(refusal({"read_console"}), "invalid_request");
     EXPECT_EQ(refusal({"explain_relay_event", {}, "event=local%2Fconsole%2Fm99"}), "not_found");
+}
+
+// docs/contracts/relay-connector.md, section 11.
+TEST_F(RelayOperations, TheDocumentTellsEveryMetric) {
+    std::set<std::string> shown;
+    const std::string text = world.relay().plane().views.metrics_text();
+    for (const std::string_view line : split(text, '\n')) {
+        constexpr std::string_view kType = "# TYPE ";
+        if (line.starts_with(kType)) {
+            const std::string_view rest = line.substr(kType.size());
+            shown.emplace(rest.substr(0, rest.find(' ')));
+        }
+    }
+    std::ifstream in(std::string(INTERLOCK_SOURCE_DIR) + "/docs/contracts/relay-connector.md");
+    std::stringstream document;
+    document << in.rdbuf();
+    const std::string page = document.str();
+    std::set<std::string> told;
+    for (const std::string_view line : split(page, '\n')) {
+        if (line.starts_with("| `interlock_relay_")) {
+            told.emplace(line.substr(3, line.find('`', 3) - 3));
+        }
+    }
+    EXPECT_FALSE(told.empty());
+    EXPECT_EQ(told, shown);
 }
 
 TEST_F(RelayOperations, EverythingSurvivesARestart) {
