@@ -306,6 +306,25 @@ TEST_F(DeliveryTest, ASleeperWithMailIsPokedOnceAMinuteAtMostAndLessAndLess) {  
     EXPECT_EQ(world.waker.calls.size(), 3u);
 }
 
+// Whoever was awake for less than a second is poked as a new sleeper is.
+TEST_F(DeliveryTest, AShortWhileAwakeEndsTheLongPauses) {  // R13
+    auto gateway = world.connect("i1");
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    send("m1");
+    for (int minute = 0; minute < 9; ++minute) {
+        world.pass(Duration::of_minutes(1));
+    }
+    EXPECT_EQ(world.waker.calls.size(), 4u);  // In minutes 1, 2, 4 and 8.
+    gateway = world.connect("i1");
+    EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    send("m2");
+    world.pass(Duration::of_seconds(1));
+    EXPECT_EQ(world.waker.calls.size(), 5u);
+}
+
 TEST_F(DeliveryTest, APokeIsGivenUpAfterADay) {  // R13
     auto gateway = world.connect("i1");
     world.say(gateway, GoingIdleFrame{});

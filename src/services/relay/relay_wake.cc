@@ -55,13 +55,20 @@ void RelayWake::sweep(RelayTurn& turn) {
             ++counters_.without_url;
             continue;
         }
+        // It may have been awake and asleep again since the last look.
+        const InstanceRow* const row = parts_.state.instances.get(instance_id);
+        const std::int64_t epoch = row == nullptr ? 0 : row->epoch;
         auto nap = naps_.find(instance_id);
+        if (nap != naps_.end() && nap->second.epoch != epoch) {
+            naps_.erase(nap);
+            nap = naps_.end();
+        }
         if (nap == naps_.end()) {
             const auto last = last_poke_.find(instance_id);
             const Timestamp first = last == last_poke_.end()
                                         ? turn.now()
                                         : std::max(turn.now(), last->second + kWakeCooldown);
-            nap = naps_.emplace(instance_id, Nap{turn.now(), first}).first;
+            nap = naps_.emplace(instance_id, Nap{turn.now(), first, epoch}).first;
         }
         Nap& state = nap->second;
         if (state.is_given_up || turn.now() < state.next_at) {

@@ -41,6 +41,7 @@ private:
     struct Nap {
         Timestamp since;  // Of the first poke.
         Timestamp next_at;
+        std::int64_t epoch = 0;  // Of the socket it fell asleep on.
         Duration cooldown = kWakeCooldown;
         bool is_given_up = false;
     };
