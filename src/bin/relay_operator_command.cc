@@ -143,7 +143,7 @@ public:
         return *this;
     }
     Word& lists(const char* flag, std::vector<std::string> Options::* into, const char* help) {
-        app_->add_option(flag, (*options_).*into, help)->delimiter(',')->type_name("USER,…");
+        app_->add_option(flag, (*options_).*into, help)->delimiter(',')->type_name("USERS");
         return *this;
     }
     Word& flags(const char* flag, bool Options::* into, const char* help) {
@@ -550,7 +550,7 @@ void add_principal(CommandLine& line, CLI::App& relay) {
         .needs("--instance", &Options::instance, "INSTANCE", kWhichInstance)
         .needs("--policy", &Options::policy, "POLICY", "`any` means any linked user of the tenant.")
         .among({"owner-only", "allow-list", "any"})
-        .lists("--allow", &Options::allow, "Who, with allow-list.")
+        .lists("--allow", &Options::allow, "Who, with allow-list; ids with commas between them.")
         .takes("--platform", &Options::platform, "PLATFORM", "There only; everywhere unless given.")
         .runs(run_principal);
 }
