@@ -1,7 +1,5 @@
 #include "bin/server.h"
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <csignal>
 
@@ -41,6 +39,7 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "bin/bot_platform.h"
+#include "bin/descriptor_limit.h"
 #include "bin/relay_platform.h"
 #include "bin/version.h"
 #include "core/market/synthetic_market.h"
@@ -60,25 +59,6 @@ constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 // The engine goes round at least every few milliseconds; a minute of silence is a wedge (S13).
 constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
-
-// A connection is a descriptor, and the usual soft limit is 1,024 of them.
-void raise_descriptor_limit(std::int64_t connections) {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        return;
-    }
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur < static_cast<rlim_t>(connections)) {
-        log_warn(
-            "few_descriptors",
-            {{"open_files_max", static_cast<std::int64_t>(limit.rlim_cur)},
-             {"connections_max", connections},
-             {"next",
-              "Raise the hard limit of open files (ulimit -Hn) or lower "
-              "http.connections_max."}});
-    }
-}
 
 }  // namespace
 
