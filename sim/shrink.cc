@@ -1,70 +1,51 @@
 #include "sim/shrink.h"
 
-#include <algorithm>
+#include <optional>
 
 #include "base/check.h"
 
 namespace interlock::sim {
 namespace {
 
-class Shrinker {
-public:
-    Shrinker(const RunConfig& config, Shrunk start) : config_(config), best_(std::move(start)) {
-        config_.trace = nullptr;
-    }
+RunResult run_quietly(RunConfig config, std::span<const Step> steps) {
+    config.trace = nullptr;
+    return run_simulation(config, steps);
+}
 
-    Shrunk run() {
-        bool removed = true;
-        while (removed && best_.runs < kShrinkRunsMax) {
-            removed = false;
-            for (std::size_t chunk = best_.steps.size() / 2; chunk > 0; chunk /= 2) {
-                removed = remove_chunks(chunk) || removed;
-            }
+RelayRunResult run_quietly(RelayRunConfig config, std::span<const RelayStep> steps) {
+    config.trace = nullptr;
+    return run_relay_simulation(config, steps);
+}
+
+template <class Found, class Config, class OneStep, class Ran>
+Found shrink_run(const Config& config, std::span<const OneStep> steps, const Ran& broken) {
+    CHECK(broken.violation.has_value());
+    const std::span<const OneStep> done = steps.first(broken.steps_done);
+    Found found{{}, *broken.violation, 0};
+    const auto still_breaks = [&](std::vector<OneStep> without) {
+        const Ran result = run_quietly(config, without);
+        std::optional<std::vector<OneStep>> shorter;
+        if (result.violation && result.violation->invariant == found.violation.invariant) {
+            found.violation = *result.violation;
+            without.resize(result.steps_done);
+            shorter = std::move(without);
         }
-        return std::move(best_);
-    }
-
-private:
-    // One pass over the list, leaving out each chunk that does not matter.
-    bool remove_chunks(std::size_t chunk) {
-        bool removed = false;
-        for (std::size_t at = 0; at < best_.steps.size() && best_.runs < kShrinkRunsMax;) {
-            std::vector<Step> without = best_.steps;
-            const std::size_t end = std::min(at + chunk, without.size());
-            without.erase(
-                without.begin() + static_cast<std::ptrdiff_t>(at),
-                without.begin() + static_cast<std::ptrdiff_t>(end));
-            if (still_breaks(std::move(without))) {
-                removed = true;
-            } else {
-                at += chunk;
-            }
-        }
-        return removed;
-    }
-
-    bool still_breaks(std::vector<Step> steps) {
-        ++best_.runs;
-        const RunResult result = run_simulation(config_, steps);
-        if (!result.violation || result.violation->invariant != best_.violation.invariant) {
-            return false;
-        }
-        steps.resize(result.steps_done);
-        best_.steps = std::move(steps);
-        best_.violation = *result.violation;
-        return true;
-    }
-
-    RunConfig config_;
-    Shrunk best_;
-};
+        return shorter;
+    };
+    found.steps =
+        shrink_steps(std::vector<OneStep>(done.begin(), done.end()), found.runs, still_breaks);
+    return found;
+}
 
 }  // namespace
 
 Shrunk shrink(const RunConfig& config, std::span<const Step> steps, const RunResult& broken) {
-    CHECK(broken.violation.has_value());
-    const std::span<const Step> done = steps.first(broken.steps_done);
-    return Shrinker(config, {{done.begin(), done.end()}, *broken.violation, 0}).run();
+    return shrink_run<Shrunk>(config, steps, broken);
+}
+
+RelayShrunk shrink(
+    const RelayRunConfig& config, std::span<const RelayStep> steps, const RelayRunResult& broken) {
+    return shrink_run<RelayShrunk>(config, steps, broken);
 }
 
 }  // namespace interlock::sim

@@ -12,6 +12,7 @@ struct SimOptions {
     std::optional<std::uint64_t> seed;  // --seed N
     std::string seeds;                  // --seeds A..B, both included; with neither, seed 1.
     std::uint64_t turns = 300;          // --turns M: commands per seed, 1 to kSimTurnsMax.
+    std::string world = "all";          // --world trading|relay|all; a plant chooses its own.
     bool json = false;                  // One object per violation, then one summary.
     std::string plant;                  // --plant NAME: break a promise on purpose.
     bool list_plants = false;           // Names, one per line, and nothing else.

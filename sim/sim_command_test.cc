@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "sim/plants.h"
+#include "sim/relay_plants.h"
 
 namespace interlock {
 namespace {
@@ -76,6 +77,23 @@ TEST(SimCommand, GivesUpARangeAfterTheBoundOfViolations) {
     EXPECT_TRUE(ran.out.contains("\"violations\":" + std::to_string(kSimViolationsMax) + ","));
 }
 
+TEST(SimCommand, RunsTheRelaysWorldAloneAndTellsItsTrace) {
+    SimOptions options;
+    options.seeds = "1..3";
+    options.turns = 60;
+    options.world = "relay";
+    const Ran clean = run(options);
+    EXPECT_EQ(clean.code, 0);
+    EXPECT_TRUE(clean.out.contains(": relay: ")) << clean.out;
+    options.plant = "relay_gate_without_tenant";
+    options.seeds = "1..1";
+    const Ran broken = run(options);
+    EXPECT_EQ(broken.code, 1);
+    EXPECT_TRUE(broken.out.contains(" violates I7: ")) << broken.out;
+    EXPECT_TRUE(broken.out.contains("VIOLATION of I7"));
+    EXPECT_TRUE(broken.out.contains("--plant relay_gate_without_tenant"));
+}
+
 TEST(SimCommand, ListsThePlantsOnePerLine) {
     SimOptions options;
     options.list_plants = true;
@@ -83,7 +101,7 @@ TEST(SimCommand, ListsThePlantsOnePerLine) {
     EXPECT_EQ(ran.code, 0);
     EXPECT_EQ(
         static_cast<std::size_t>(std::count(ran.out.begin(), ran.out.end(), '\n')),
-        sim::all_plants().size());
+        sim::all_plants().size() + sim::all_relay_plants().size());
     EXPECT_TRUE(ran.out.starts_with("act_before_commit\n"));
 }
 
@@ -103,6 +121,13 @@ TEST(SimCommand, RefusesOptionsThatMakeNoSense) {
     SimOptions many;
     many.turns = kSimTurnsMax + 1;
     EXPECT_EQ(run(many).code, 2);
+    SimOptions elsewhere;
+    elsewhere.world = "moon";
+    EXPECT_EQ(run(elsewhere).code, 2);
+    SimOptions mixed;
+    mixed.world = "relay";
+    mixed.plant = "act_before_commit";
+    EXPECT_EQ(run(mixed).code, 2);
     SimOptions unknown;
     unknown.plant = "nothing_like_it";
     EXPECT_EQ(run(unknown).code, 2);

@@ -14,6 +14,7 @@ void add_sim_command(CommandLine& line) {
     command->add_option("--seed", options->seed, "One seed.");
     command->add_option("--seeds", options->seeds, "A range of seeds, A..B, both included.");
     command->add_option("--turns", options->turns, "Commands per seed (default 300).");
+    command->add_option("--world", options->world, "What is run: trading, relay or all (default).");
     command->add_option("--plant", options->plant, "Break this promise on purpose.");
     command->add_flag("--list-plants", options->list_plants, "Print the plants, one per line.");
     command->add_flag("--trace", options->trace, "Print every step.");

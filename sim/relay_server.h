@@ -1,0 +1,70 @@
+// One life of the connector in the simulator: the production services of the relay on a lane that
+// the simulator's thread runs. What outlives it is in the world.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "adapters/memory/held_master_keys.h"
+#include "adapters/memory/memory_media_folder.h"
+#include "base/check.h"
+#include "services/relay/relay_desk.h"
+#include "services/relay/relay_inbound.h"
+#include "services/relay/relay_outbound.h"
+#include "services/relay/relay_wake.h"
+#include "services/worker_pool.h"
+#include "sim/relay_models.h"
+
+namespace interlock::sim {
+
+// Small, so that runs meet the bounds.
+inline constexpr DeliveryBounds kSimDeliveryBounds{.entries_max = 12};
+inline constexpr std::size_t kSimFactJobsMax = 3;
+
+class RelayServer {
+public:
+    struct Parts {
+        RelayStore& store;
+        SimClock& clock;
+        IdSource& ids;
+        MasterKeys& masters;
+        MediaFolder& folder;
+        RelayBus& bus;
+        WakeCaller& waker;
+        std::map<BotKey, ChatPlatform*> bots;
+        std::function<void(Duration)> pass_time;  // When a send waits for its platform.
+    };
+    explicit RelayServer(Parts parts);
+
+    bool run_round() { return lane.run_round(std::chrono::microseconds(0)); }
+    // The oldest question about who sees a channel; false: there is none.
+    bool run_job();
+
+private:
+    Parts parts_;
+    std::deque<std::function<void()>> jobs_;
+    Timestamp next_purge_{};
+
+    ChatPlatform* bot(const BotKey& key) const;
+    RelayInbound::Parts inbound_parts();
+    void take_outbound(RelayTurn& turn, RelayDesk::Outbound call);
+
+public:
+    WorkerPool workers;
+    RelayLane lane;
+    RelayState state;
+    RelaySeal seal;
+    RelayVault vault;
+    RelayPrompts prompts;
+    RelayMedia media;
+    RelayEgress egress;
+    RelayDelivery delivery;
+    RelayInbound inbound;
+    RelayOutbound outbound;
+    RelayWake wake;
+    RelayDesk desk;
+};
+
+}  // namespace interlock::sim

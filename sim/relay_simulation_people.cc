@@ -1,0 +1,325 @@
+// People and platforms of the relay's world: who writes, what arrives again, and what owners and
+// operators change in the middle of it.
+#include <algorithm>
+
+#include "sim/relay_simulation.h"
+
+namespace interlock::sim {
+namespace {
+
+constexpr Duration kPlatformMemory = Duration::of_days(1);
+constexpr std::size_t kRecentMails = 40;
+
+PlatformArrival arrival_of(const RelayMail& mail, const RelayChat& chat) {
+    PlatformArrival arrival;
+    arrival.bot = chat.bot;
+    PlatformEvent& event = arrival.event;
+    event.event_id = mail.event_id;
+    event.discriminator = chat.discriminator;
+    event.is_dm = chat.is_dm();
+    event.is_author_bot = mail.is_author_bot;
+    event.addresses_bot = mail.addresses_bot;
+    event.event.text = mail.text;
+    event.event.message_id = mail.event_id;
+    SessionSource& source = event.event.source;
+    source.platform = chat.bot.platform;
+    source.chat_id = chat.chat_id;
+    source.chat_type = chat.is_dm() ? "dm" : chat.parent.empty() ? "group" : "thread";
+    source.user_id = mail.user;
+    source.scope_id = chat.guild;
+    source.parent_chat_id = chat.parent;
+    if (mail.is_forward) {
+        arrival.forward =
+            PassthroughForward{"discord", chat.bot.bot_id, "POST", "/", {}, mail.text, {}};
+        event.capability_kind = "discord.interaction_token";
+        event.capability = SecretString(std::string(kRelayCapability) + mail.event_key);
+    }
+    return arrival;
+}
+
+}  // namespace
+
+void RelaySimulation::set_up() {
+    SeededRandom random(mix_seeds(config_.seed, 7));
+    server_->lane.submit([this](RelayTurn& turn) {
+        for (const RelayMember& member : cast_.members) {
+            InstanceRow row;
+            row.instance_id = member.instance_id;
+            row.tenant_id = member.tenant_id;
+            server_->state.instances.put(turn, member.instance_id, row);
+            GatewayRow gateway;
+            gateway.gateway_id = "gw-" + member.instance_id;
+            gateway.instance_id = member.instance_id;
+            gateway.tenant_id = member.tenant_id;
+            gateway.wake_url = "http://wake.example/" + member.instance_id;
+            server_->state.gateways.put(turn, gateway.gateway_id, gateway);
+        }
+        // A guild and a group for each tenant; the last guild is nobody's at first.
+        std::size_t owner = 0;
+        for (const RelayChat& chat : cast_.chats) {
+            if (chat.is_dm() || !chat.parent.empty() || chat.chat_id.ends_with("c2") ||
+                owner % (cast_.tenants.size() + 1) == cast_.tenants.size()) {
+                owner += !chat.is_dm() && chat.chat_id.ends_with("c1") ? 1 : 0;
+                continue;
+            }
+            const TenantId& tenant = cast_.tenants[owner % (cast_.tenants.size() + 1)];
+            ++owner;
+            server_->state.routes.put(
+                turn,
+                row_key({chat.bot.platform, chat.bot.bot_id, chat.discriminator}),
+                {chat.bot.platform, chat.bot.bot_id, chat.discriminator, tenant, turn.now()});
+        }
+    });
+    flush();
+    for (std::size_t i = 0; i < 6 * cast_.members.size(); ++i) {
+        change_policy(random);
+    }
+}
+
+void RelaySimulation::write(SeededRandom& random) {
+    RelayMail mail;
+    const std::string number = std::to_string(mails_.size() + 1);
+    mail.chat = random.below(cast_.chats.size());
+    // Guild channels are where most is decided.
+    if (random.chance(500)) {
+        mail.chat = random.below(3 * (cast_.tenants.size() + 1));
+    }
+    const RelayChat& chat = cast_.chats[mail.chat];
+    mail.event_id = "e" + number;
+    mail.event_key = event_key_of(chat.bot, mail.event_id);
+    mail.user = chat.is_dm() ? chat.dm_user : random.pick(cast_.users);
+    if (random.chance(30)) {
+        mail.user = kRelayOwnBotUser;
+        mail.is_own_bot = true;
+    }
+    mail.is_poison = random.chance(40);
+    mail.text = "mail " + number + " in " + chat.chat_id + (mail.is_poison ? " poison" : "");
+    mail.is_author_bot = mail.user == cast_.users.back() || mail.is_own_bot;
+    mail.addresses_bot = random.chance(400);
+    mail.is_forward = chat.bot.platform == "discord" && random.chance(100);
+    mail.at = clock_.now();
+    note("  " + mail.user + " writes " + mail.event_id + " in " + chat.chat_id);
+    const std::string key = mail.event_key;
+    mails_.emplace(key, std::move(mail));
+    mail_keys_.push_back(key);
+    if (random.chance(750)) {
+        submit(mails_.at(key));
+    }
+}
+
+void RelaySimulation::redeliver(SeededRandom& random) {
+    if (mail_keys_.empty()) {
+        return;
+    }
+    const std::size_t recent = std::min(mail_keys_.size(), kRecentMails);
+    RelayMail& mail = mails_.at(mail_keys_[mail_keys_.size() - 1 - random.below(recent)]);
+    if (may_come(mail) && (!mail.is_told || random.chance(300))) {
+        submit(mail);
+    }
+}
+
+bool RelaySimulation::may_come(RelayMail& mail) {
+    mail.is_forgotten = mail.is_forgotten || clock_.now() >= mail.at + kPlatformMemory;
+    return !mail.is_forgotten;
+}
+
+void RelaySimulation::submit(RelayMail& mail) {
+    const RelayChat& chat = cast_.chats[mail.chat];
+    ++mail.under_way;
+    if (config_.plant == RelayPlant::tell_before_commit && mails_.size() % 5 == 0) {
+        watch_.told(mail);
+    }
+    const bool is_lost = mix_seeds(mails_.size(), mail.chat) % 5 == 0 && !is_calm_;
+    const std::uint64_t life = life_;
+    const bool was_stored = watch_.is_stored(mail.event_key);
+    server_->inbound.submit(
+        arrival_of(mail, chat),
+        [this, life, is_lost, was_stored, key = mail.event_key](const InboxAnswer& answer) {
+            if (life != life_ || !power_.on) {
+                return;
+            }
+            RelayMail& answered = mails_.at(key);
+            if (--answered.under_way < 0) {
+                log_.report("reply", key + " was answered twice to its platform");
+            }
+            if (answer.is_stored && !is_lost) {
+                watch_.told(answered);
+                answered.is_told = true;
+            }
+            if (answer.is_stored && !was_stored) {
+                plant_delivery(answered);
+            }
+        });
+}
+
+void RelaySimulation::plant_delivery(const RelayMail& mail) {
+    const bool is_foreign = config_.plant == RelayPlant::gate_without_tenant;
+    if (!is_foreign && config_.plant != RelayPlant::gate_without_policy) {
+        return;
+    }
+    const TenantId tenant = watch_.oracle.tenant_of(mail);
+    const auto wanted = watch_.oracle.receivers(mail);
+    for (const RelayMember& member : cast_.members) {
+        const bool is_same = member.tenant_id == tenant;
+        if (tenant.empty() || is_same == is_foreign || wanted.contains(member.instance_id)) {
+            continue;
+        }
+        server_->lane.submit_internal([this, id = member.instance_id, mail](RelayTurn& turn) {
+            server_->delivery.append(
+                turn,
+                {.instance_id = id,
+                 .kind = EntryKind::inbound,
+                 .event_key = mail.event_key,
+                 .text = to_text(encode(arrival_of(mail, cast_.chats[mail.chat]).event.event))});
+        });
+        return;
+    }
+}
+
+// One change in a batch of its own, so that it is clear which decisions came before it.
+void RelaySimulation::change_policy(SeededRandom& random) {
+    flush();
+    clock_.advance(Duration::of_milliseconds(1));
+    if (!power_.on || server_->lane.is_lost()) {
+        return;
+    }
+    if (random.chance(200)) {
+        RelayBotModel& discord = *bots_[0];
+        const RelayChat& chat = cast_.chats[random.below(3 * (cast_.tenants.size() + 1))];
+        const std::string view = row_key({chat.guild, chat.chat_id, random.pick(cast_.users)});
+        if (!discord.blind.erase(view)) {
+            discord.blind.insert(view);
+        }
+        discord.forget_views();
+        note("  sight of " + view + " changes");
+        return;
+    }
+    server_->lane.submit(some_change(random));
+    flush();
+}
+
+RelayWork RelaySimulation::some_change(SeededRandom& random) {
+    const RelayMember member = random.pick(cast_.members);
+    const RelayChat chat = random.pick(cast_.chats);
+    const std::string user = random.pick(cast_.users);
+    RelayState& state = server_->state;
+    const std::uint64_t luck = random.below(1000);
+    if (luck < 350) {
+        note("  " + user + " is bound to " + member.instance_id + ", or no longer");
+        return [&state, member, chat, user](RelayTurn& turn) {
+            BindingRow row{
+                .platform = chat.bot.platform,
+                .user_id = user,
+                .instance_id = member.instance_id,
+                .tenant_id = member.tenant_id,
+                .user_name = {},
+                .made_by = "operator",
+                .made_at = turn.now()};
+            for (const BindingRow& held : state.bindings_of(row.platform, user)) {
+                if (held.instance_id == row.instance_id) {
+                    const BindingRow gone = held;
+                    state.unbind(turn, gone);
+                    return;
+                }
+            }
+            state.bind(turn, row);
+        };
+    }
+    if (luck < 550 && !chat.is_dm()) {
+        const std::string guild = chat.guild.empty() ? chat.discriminator : chat.guild;
+        const bool releases = random.chance(250);
+        note("  the scope of " + chat.chat_id + " is for " + member.instance_id);
+        return [&state, member, chat, guild, releases](RelayTurn& turn) {
+            const std::string key = row_key({chat.bot.platform, guild, chat.chat_id});
+            if (releases) {
+                state.scopes.erase(turn, key);
+            } else {
+                state.scopes.put(
+                    turn,
+                    key,
+                    {chat.bot.platform,
+                     guild,
+                     chat.chat_id,
+                     member.instance_id,
+                     member.tenant_id,
+                     turn.now()});
+            }
+        };
+    }
+    if (luck < 640 && !chat.is_dm()) {
+        const bool ends = random.chance(300);
+        note("  " + chat.discriminator + " is routed to " + member.tenant_id.text());
+        return [&state, member, chat, ends](RelayTurn& turn) {
+            const std::string key =
+                row_key({chat.bot.platform, chat.bot.bot_id, chat.discriminator});
+            if (ends) {
+                state.routes.erase(turn, key);
+            } else {
+                state.routes.put(
+                    turn,
+                    key,
+                    {chat.bot.platform,
+                     chat.bot.bot_id,
+                     chat.discriminator,
+                     member.tenant_id,
+                     turn.now()});
+            }
+        };
+    }
+    return change_instance(random);
+}
+
+RelayWork RelaySimulation::change_instance(SeededRandom& random) {
+    const std::string instance_id = random.pick(cast_.members).instance_id;
+    const std::string platform = cast_.bots[random.below(2)].platform;
+    const std::string user = random.pick(cast_.users);
+    RelayState& state = server_->state;
+    note("  the policies of " + instance_id + " change");
+    if (random.chance(200)) {
+        return [&state, instance_id, platform, user](RelayTurn& turn) {
+            state.dm_defaults.put(turn, row_key({platform, user}), {platform, user, instance_id});
+        };
+    }
+    if (random.chance(500)) {
+        PrincipalPolicy policy;
+        policy.platform = random.chance(500) ? platform : "";
+        policy.audience = static_cast<PrincipalAudience>(random.below(3));
+        if (policy.audience == PrincipalAudience::allow_list) {
+            policy.allow = {user};
+        }
+        return [&state, instance_id, policy](RelayTurn& turn) {
+            InstanceRow row = *state.instances.get(instance_id);
+            std::erase_if(
+                row.principals, [&](const auto& held) { return held.platform == policy.platform; });
+            row.principals.push_back(policy);
+            state.instances.put(turn, instance_id, row);
+        };
+    }
+    RelevancePolicy policy;
+    policy.platform = platform;
+    policy.require_address = random.chance(500);
+    policy.allow_other_bots = random.chance(500);
+    policy.free_response_scopes = {random.pick(cast_.chats).chat_id};
+    return [&state, instance_id, policy](RelayTurn& turn) {
+        InstanceRow row = *state.instances.get(instance_id);
+        std::erase_if(
+            row.relevance, [&](const auto& held) { return held.platform == policy.platform; });
+        row.relevance.push_back(policy);
+        state.instances.put(turn, instance_id, row);
+    };
+}
+
+void RelaySimulation::requeue_letter(SeededRandom& random) {
+    const std::vector<BufferKey> letters = watch_.dead_letters();
+    if (letters.empty()) {
+        return;
+    }
+    const BufferKey key = letters[random.below(letters.size())];
+    server_->lane.submit([this, key](RelayTurn& turn) {
+        watch_.expect_requeue(key);
+        (void)server_->delivery.requeue_dead(turn, key);
+    });
+    flush();
+}
+
+}  // namespace interlock::sim

@@ -1,0 +1,361 @@
+#include "sim/relay_watch.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/check.h"
+
+namespace interlock::sim {
+namespace {
+
+constexpr std::size_t kWindowMax = 8;  // R2.
+constexpr std::size_t kSocketsMax = 3;
+constexpr Duration kForwardSettles = Duration::of_seconds(60);
+constexpr Duration kEntryLife = Duration::of_days(7);
+constexpr Duration kCooldown = Duration::of_seconds(60);
+constexpr Duration kPokedWithin = Duration::of_seconds(61);
+constexpr Duration kGivesUp = Duration::of_hours(24);
+
+std::string name_of(const std::pair<std::string, std::int64_t>& place) {
+    return place.first + "/" + std::to_string(place.second);
+}
+
+std::string names(const std::set<std::string>& list) {
+    std::string text;
+    for (const std::string& name : list) {
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text.empty() ? "nobody" : text;
+}
+
+}  // namespace
+
+void RelayWatch::on_commit(const RelayCommit& batch) {
+    for (const RelayRowWrite& write : batch.rows) {
+        oracle.apply(write);
+        if (write.kind == InstanceRow::kKind && write.json) {
+            instances_[write.key] = decode_row<InstanceRow>(*write.json).value();
+        }
+    }
+    on_events(batch);
+    for (const BufferKey& key : batch.acknowledged) {
+        on_acknowledged({key.instance_id, key.seq});
+    }
+    for (const DeadLetter& letter : batch.dead) {
+        on_dead(letter);
+    }
+    for (const BufferKey& key : batch.dead_removed) {
+        if (requeues_.erase({key.instance_id, key.seq}) == 0 ||
+            dead_.erase({key.instance_id, key.seq}) == 0) {
+            report("I8", "the dead letter " + name_of({key.instance_id, key.seq}) + " went away");
+        }
+    }
+    for (const RelayRowWrite& write : batch.rows) {
+        on_outbound_row(write);
+    }
+}
+
+// Every event of the batch against the oracle: who got it is who should.
+void RelayWatch::on_events(const RelayCommit& batch) {
+    std::set<std::string> new_events;
+    for (const RelayEventRow& event : batch.events) {
+        const auto mail = parts_.mails.find(event.event_key);
+        CHECK(mail != parts_.mails.end());
+        if (!tenants_.emplace(event.event_key, oracle.tenant_of(mail->second)).second) {
+            report("I8", event.event_key + " was taken for a new message twice");
+        }
+        ++counts.stored;
+        new_events.insert(event.event_key);
+        const std::set<std::string> wanted = oracle.receivers(mail->second);
+        std::set<std::string> got;
+        for (const BufferEntry& entry : batch.appended) {
+            if (entry.event_key == event.event_key) {
+                got.insert(entry.instance_id);
+            }
+        }
+        for (const DeadLetter& letter : batch.dead) {
+            if (letter.entry.event_key == event.event_key) {
+                got.insert(letter.entry.instance_id);
+            }
+        }
+        for (const std::string& instance_id : got) {
+            if (parts_.cast.member(instance_id).tenant_id != tenants_[event.event_key]) {
+                report("I7", event.event_key + " of another tenant is for " + instance_id);
+            }
+        }
+        if (got != wanted && got != oracle.receivers(mail->second, RelayOracle::Sight::before)) {
+            report(
+                "gate",
+                event.event_key + " goes to " + names(got) + " and should to " + names(wanted));
+        }
+        for (const std::string& instance_id : got) {
+            oracle.note_delivered(mail->second, instance_id);
+        }
+    }
+    for (const BufferEntry& entry : batch.appended) {
+        take_entry(entry, new_events);
+    }
+}
+
+void RelayWatch::take_entry(const BufferEntry& entry, const std::set<std::string>& new_events) {
+    const Place place{entry.instance_id, entry.seq};
+    if (entry.seq <= last_seq_[entry.instance_id]) {
+        report("I8", name_of(place) + " is not behind what came before it");
+    }
+    last_seq_[entry.instance_id] = entry.seq;
+    const auto is_requeued = [&](const Place& dead) {
+        const auto found = dead_.find(dead);
+        return found != dead_.end() && dead.first == entry.instance_id &&
+               found->second == entry.event_key;
+    };
+    if (!new_events.contains(entry.event_key) && !std::ranges::any_of(requeues_, is_requeued)) {
+        const auto tenant = tenants_.find(entry.event_key);
+        const bool is_foreign = tenant == tenants_.end() ||
+                                parts_.cast.member(entry.instance_id).tenant_id != tenant->second;
+        report(is_foreign ? "I7" : "gate", entry.event_key + " reached " + entry.instance_id);
+    }
+    buffer_[place] = Entry{entry.kind, entry.event_key, {}, {}};
+}
+
+// A forward that nobody acknowledges: later mail was, or a minute has passed (R10).
+bool RelayWatch::is_settled_forward(const Place& place, const Entry& entry) const {
+    if (entry.kind != EntryKind::passthrough || entry.sockets.empty()) {
+        return false;
+    }
+    const bool has_later = std::ranges::any_of(believed_, [&](const Place& other) {
+        return other.first == place.first && other.second > place.second;
+    });
+    return has_later || parts_.clock.now() >= entry.written_at + kForwardSettles;
+}
+
+void RelayWatch::on_acknowledged(const Place& place) {
+    const auto found = buffer_.find(place);
+    if (found == buffer_.end()) {
+        return;
+    }
+    if (!believed_.contains(place) && !is_settled_forward(place, found->second)) {
+        report(
+            doubted_.contains(place) ? "fence" : "I8",
+            name_of(place) + " was removed although its newest socket has not acknowledged it");
+    }
+    acknowledged_.insert(place);
+    buffer_.erase(found);
+    ++counts.acknowledged;
+}
+
+void RelayWatch::on_dead(const DeadLetter& letter) {
+    const Place place{letter.entry.instance_id, letter.entry.seq};
+    ++counts.dead;
+    const auto found = buffer_.find(place);
+    if (found == buffer_.end()) {
+        if (letter.entry.text.empty() || place.second <= last_seq_[place.first]) {
+            report("I8", name_of(place) + " was laid aside and had never come");
+        }
+        last_seq_[place.first] = place.second;
+        dead_[place] = letter.entry.event_key;
+        return;
+    }
+    if (letter.reason == "not_acknowledged" && found->second.sockets.size() < kSocketsMax) {
+        report("I8", name_of(place) + " was laid aside before three sockets had it");
+    }
+    const std::int64_t came_at = place.second;  // A number is never before its time.
+    if (letter.reason == "expired" &&
+        parts_.clock.now().microseconds < came_at - 1000 + kEntryLife.microseconds) {
+        report("I8", name_of(place) + " was laid aside before its time");
+    }
+    dead_[place] = found->second.event_key;
+    buffer_.erase(found);
+}
+
+// After a restart and at the end: what is there is what was committed.
+void RelayWatch::compare(RelayStore& store) {
+    std::set<Place> waiting;
+    const auto heads = store.load_buffer_heads();
+    for (const BufferEntryHead& head : *heads) {
+        waiting.insert({head.instance_id, head.seq});
+    }
+    std::set<Place> laid_aside;
+    const auto letters = store.read_dead_letters("", {"", 0}, 1'000'000);
+    for (const DeadLetter& letter : *letters) {
+        laid_aside.insert({letter.entry.instance_id, letter.entry.seq});
+    }
+    for (const auto& [place, entry] : buffer_) {
+        if (waiting.erase(place) == 0) {
+            report("durability", name_of(place) + " waited and is not in the store");
+        }
+    }
+    for (const auto& [place, event_key] : dead_) {
+        if (laid_aside.erase(place) == 0) {
+            report("durability", "the dead letter " + name_of(place) + " is not in the store");
+        }
+    }
+    for (const Place& place : waiting) {
+        report("durability", name_of(place) + " is in the store and should not be");
+    }
+    for (const Place& place : laid_aside) {
+        report("durability", "the dead letter " + name_of(place) + " should not be there");
+    }
+}
+
+std::vector<BufferKey> RelayWatch::dead_letters() const {
+    std::vector<BufferKey> keys;
+    for (const auto& [place, event_key] : dead_) {
+        keys.push_back({place.first, place.second});
+    }
+    return keys;
+}
+
+void RelayWatch::on_line(const RelaySocketFacts& socket, std::string_view line) {
+    if (line.contains(kRelayCapability)) {
+        report("I7", "a gateway got a capability of the bot");
+    }
+    const auto frame = decode_connector_frame(line.substr(0, line.size() - 1));
+    CHECK(frame.has_value());
+    if (const auto* const inbound = std::get_if<InboundFrame>(&*frame)) {
+        on_mail(socket, inbound->buffer_id, *frame);
+    } else if (const auto* const forward = std::get_if<PassthroughForwardFrame>(&*frame)) {
+        on_mail(socket, forward->buffer_id, *frame);
+    } else if (const auto* const result = std::get_if<OutboundResultFrame>(&*frame)) {
+        on_result(socket, *result);
+    }
+}
+
+void RelayWatch::on_mail(
+    const RelaySocketFacts& socket, const std::string& buffer_id, const ConnectorFrame& frame) {
+    Place place{socket.instance_id, 0};
+    std::from_chars(buffer_id.data(), buffer_id.data() + buffer_id.size(), place.second);
+    const auto found = buffer_.find(place);
+    if (found == buffer_.end()) {
+        report(
+            "I8",
+            name_of(place) + (acknowledged_.contains(place)
+                                  ? " was written again after its acknowledgement"
+                                  : " was written and does not wait in the store"));
+        return;
+    }
+    Entry& entry = found->second;
+    check_text(socket, entry, frame);
+    if (socket.epoch != instances_[socket.instance_id].epoch) {
+        report("fence", name_of(place) + " was written to an older socket");
+    }
+    if (socket.is_idle) {
+        report("idle", name_of(place) + " was written after going_idle");
+    }
+    std::int64_t& newest = on_socket_[socket.number];
+    if (place.second <= newest) {
+        report("I8", name_of(place) + " was written out of order, or twice to one socket");
+    }
+    newest = place.second;
+    if (entry.sockets.empty()) {
+        std::int64_t& first = first_written_[socket.instance_id];
+        if (place.second <= first) {
+            report("I8", name_of(place) + " went out first after its successor");
+        }
+        first = place.second;
+    } else {
+        ++counts.duplicates;
+    }
+    entry.sockets.insert(socket.number);
+    entry.written_at = parts_.clock.now();
+    ++counts.written;
+    const auto is_out = [&](const auto& item) {
+        return item.first.first == socket.instance_id && item.second.kind == EntryKind::inbound &&
+               item.second.sockets.contains(socket.number);
+    };
+    if (std::ranges::count_if(buffer_, is_out) > static_cast<std::ptrdiff_t>(kWindowMax)) {
+        report("I8", "more than eight messages are out to " + socket.instance_id);
+    }
+}
+
+// The text, the chat and the author are those of the event, and the event is the tenant's.
+void RelayWatch::check_text(
+    const RelaySocketFacts& socket, const Entry& entry, const ConnectorFrame& frame) {
+    const RelayMail& mail = parts_.mails.at(entry.event_key);
+    if (tenants_[entry.event_key] != parts_.cast.member(socket.instance_id).tenant_id) {
+        report("I7", socket.instance_id + " got " + entry.event_key + " of another tenant");
+    }
+    bool is_same = false;
+    if (const auto* const inbound = std::get_if<InboundFrame>(&frame)) {
+        const SessionSource& source = inbound->event.source;
+        is_same = inbound->event.text == mail.text && source.user_id == mail.user &&
+                  source.chat_id == parts_.cast.chats[mail.chat].chat_id;
+    } else {
+        is_same = std::get<PassthroughForwardFrame>(frame).forward.body == mail.text;
+    }
+    if (!is_same) {
+        report("I8", socket.instance_id + " got something else than " + entry.event_key);
+    }
+}
+
+void RelayWatch::on_ack(const BufferKey& key, bool is_believed) {
+    (is_believed ? believed_ : doubted_).insert({key.instance_id, key.seq});
+}
+
+void RelayWatch::told(const RelayMail& mail) {
+    if (!is_stored(mail.event_key)) {
+        report("stored", "the platform was told of " + mail.event_key + " which is not stored");
+    }
+}
+
+void RelayWatch::set_connected(const std::string& instance_id, bool is_connected) {
+    if (is_connected) {
+        connected_.insert(instance_id);
+    } else {
+        connected_.erase(instance_id);
+    }
+}
+
+bool RelayWatch::sleeps(const std::string& instance_id) {
+    return instances_[instance_id].is_flipped && !connected_.contains(instance_id) &&
+           std::ranges::any_of(
+               buffer_, [&](const auto& item) { return item.first.first == instance_id; });
+}
+
+void RelayWatch::round_begins() {
+    oracle.round_begins();
+    sleepers_.clear();
+    for (const RelayMember& member : parts_.cast.members) {
+        if (sleeps(member.instance_id)) {
+            sleepers_.insert(member.instance_id);
+            asleep_since_.try_emplace(member.instance_id, parts_.clock.now());
+        } else {
+            asleep_since_.erase(member.instance_id);
+        }
+    }
+}
+
+void RelayWatch::on_poke(const std::string& instance_id) {
+    ++counts.pokes;
+    const Timestamp now = parts_.clock.now();
+    if (!sleepers_.contains(instance_id)) {
+        report("wake", instance_id + " was poked and does not sleep on mail");
+    }
+    const auto last = poked_at_.find(instance_id);
+    if (last != poked_at_.end() && now < last->second + kCooldown) {
+        report("wake", instance_id + " was poked twice within the cooldown");
+    }
+    poked_at_[instance_id] = now;
+}
+
+void RelayWatch::check_sleepers() {
+    for (const auto& [instance_id, since] : asleep_since_) {
+        const auto poked = poked_at_.find(instance_id);
+        const bool was_poked = poked != poked_at_.end() && poked->second >= since;
+        const Duration slept = parts_.clock.now() - since;
+        if (!was_poked && sleeps(instance_id) && slept > kPokedWithin && slept < kGivesUp) {
+            report("wake", instance_id + " sleeps on mail and was not poked");
+        }
+    }
+}
+
+void RelayWatch::new_life() {
+    connected_.clear();
+    asleep_since_.clear();
+    poked_at_.clear();
+    requests_.clear();
+    answers_.clear();
+    answered_ = 0;
+    requeues_.clear();
+}
+
+}  // namespace interlock::sim

@@ -1,0 +1,163 @@
+// What the relay promised, checked from outside: by what its store commits, what is written to
+// sockets, what platforms and sleepers are called with, and what gateways are answered.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "contracts/relay/relay_frame.h"
+#include "ports/clock.h"
+#include "ports/relay_store.h"
+#include "sim/relay_oracle.h"
+#include "sim/violation.h"
+
+namespace interlock::sim {
+
+// One socket as it stands when something is written to it.
+struct RelaySocketFacts {
+    std::uint64_t number = 0;
+    std::string instance_id;
+    std::int64_t epoch = 0;
+    bool is_idle = false;  // Its going_idle has been dealt with.
+};
+
+struct RelayRequestFacts {
+    std::uint64_t socket = 0;
+    std::string instance_id;
+    BotKey bot;
+    std::string op;
+    std::string chat_id;
+    std::string token;  // What is said; repeats under one key say the same.
+    Timestamp at;
+    bool was_allowed = false;
+};
+
+class RelayWatch {
+public:
+    struct Parts {
+        const RelayCast& cast;
+        const std::map<std::string, RelayMail>& mails;
+        Clock& clock;
+        ViolationLog& log;
+    };
+    explicit RelayWatch(Parts parts) : parts_(parts), oracle(parts.cast) {}
+
+private:
+    Parts parts_;
+
+public:
+    RelayOracle oracle;
+
+    // The store.
+    void on_commit(const RelayCommit& batch);
+    void expect_requeue(const BufferKey& key) { requeues_.insert({key.instance_id, key.seq}); }
+    void compare(RelayStore& store);
+    bool is_stored(const std::string& event_key) const { return tenants_.contains(event_key); }
+    bool has_mail() const { return !buffer_.empty(); }
+    std::vector<BufferKey> dead_letters() const;
+
+    // Sockets.
+    void on_line(const RelaySocketFacts& socket, std::string_view line);
+    void on_ack(const BufferKey& key, bool is_believed);
+    void set_connected(const std::string& instance_id, bool is_connected);
+    void told(const RelayMail& mail);
+
+    // Requests: relay_watch_outbound.cc.
+    void on_request(const std::string& request_id, RelayRequestFacts request);
+    void judge_request(const std::string& request_id);  // It was dealt with now.
+    void on_result(const RelaySocketFacts& socket, const OutboundResultFrame& frame);
+    void socket_over(std::uint64_t number);
+    void check_answers();
+    std::size_t unanswered() const { return requests_.size() - answered_; }
+    void on_call(const BotKey& bot, const PlatformCall& call);
+    void on_outcome(const BotKey& bot, const PlatformCall& call, const PlatformReply& reply);
+
+    // Sleepers.
+    void on_poke(const std::string& instance_id);
+    void round_begins();  // Who sleeps now may be poked in it.
+    void check_sleepers();
+    // A new process: what lived in the old one's memory is over.
+    void new_life();
+
+    struct Counts {
+        std::uint64_t stored = 0;
+        std::uint64_t written = 0;
+        std::uint64_t duplicates = 0;  // Written again to another socket, not acknowledged before.
+        std::uint64_t acknowledged = 0;
+        std::uint64_t dead = 0;
+        std::uint64_t requests = 0;
+        std::uint64_t declined = 0;
+        std::uint64_t calls = 0;
+        std::uint64_t unknown = 0;
+        std::uint64_t pokes = 0;
+    } counts;
+
+private:
+    using Place = std::pair<std::string, std::int64_t>;
+    struct Entry {
+        EntryKind kind = EntryKind::inbound;
+        std::string event_key;
+        std::set<std::uint64_t> sockets;  // It was written to.
+        Timestamp written_at;
+    };
+    struct Send {
+        OutboundRow row;
+        std::optional<CallOutcome> outcome;
+    };
+
+    void report(std::string_view invariant, std::string what) {
+        parts_.log.report(invariant, std::move(what));
+    }
+    void on_events(const RelayCommit& batch);
+    void take_entry(const BufferEntry& entry, const std::set<std::string>& new_events);
+    void on_acknowledged(const Place& place);
+    void on_dead(const DeadLetter& letter);
+    bool is_settled_forward(const Place& place, const Entry& entry) const;
+    void on_outbound_row(const RelayRowWrite& write);
+    void on_mail(
+        const RelaySocketFacts& socket, const std::string& buffer_id, const ConnectorFrame& frame);
+    void check_text(
+        const RelaySocketFacts& socket, const Entry& entry, const ConnectorFrame& frame);
+    void check_send(const BotKey& bot, const PlatformCall& call, const Send& send);
+    void check_quiet_call(const BotKey& bot, const PlatformCall& call);
+
+    std::map<Place, Entry> buffer_;
+    std::map<Place, std::string> dead_;  // With their events.
+    std::set<Place> acknowledged_;
+    std::set<Place> believed_;  // Acks that came on the instance's newest socket.
+    std::set<Place> doubted_;   // On another.
+    std::set<Place> requeues_;
+    std::map<std::string, TenantId> tenants_;  // Decided events.
+    std::map<std::string, std::int64_t> last_seq_;
+    std::map<std::string, std::int64_t> first_written_;  // The newest entry that ever went out.
+    std::map<std::uint64_t, std::int64_t> on_socket_;    // The newest on that socket.
+    std::map<std::string, InstanceRow> instances_;
+
+    std::map<std::string, RelayRequestFacts> requests_;
+    std::map<std::string, int> answers_;
+    std::size_t answered_ = 0;
+    std::map<std::string, std::set<std::string>> by_token_;
+    std::set<std::string> refused_tokens_;       // Nothing of them may be sent any more.
+    std::map<std::string, Send> sends_;          // By outbound id.
+    std::map<std::string, std::string> nonces_;  // To the outbound id.
+
+    bool sleeps(const std::string& instance_id);
+
+    std::set<std::string> connected_;
+    std::set<std::string> sleepers_;  // When the round began.
+    std::map<std::string, Timestamp> asleep_since_;
+    std::map<std::string, Timestamp> poked_at_;
+};
+
+// The word that a sent text begins with.
+std::string token_of(std::string_view content);
+
+inline constexpr std::string_view kRelayCapability = "cap-token-";
+
+}  // namespace interlock::sim
