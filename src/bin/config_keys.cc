@@ -393,6 +393,20 @@ std::vector<ConfigKey> control_keys() {
 
 std::vector<ConfigKey> relay_keys() {
     return {
+        {"relay.require_address",
+         "Platforms on which agents without a policy of their own hear only what speaks to the "
+         "bot.",
+         [](const Config& c) { return join_list(c.relay.require_address); },
+         [](Config& c, const std::string& text) {
+             c.relay.require_address = split_list(text);
+             for (const std::string& platform : c.relay.require_address) {
+                 if (relay_bot_keys(platform).empty()) {
+                     return std::string(
+                         "must name platforms: discord, telegram, sms, wecom, local");
+                 }
+             }
+             return std::string();
+         }},
         {"relay.wake.allow_cidrs",
          "Private ranges that a gateway's own wake URL may point into.",
          [](const Config& c) { return join_list(c.relay.wake_allow_cidrs); },

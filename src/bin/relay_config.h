@@ -46,6 +46,7 @@ struct RelayConfig {
     std::vector<RelayBotConfig> bots;
     std::vector<RelayIssuer> issuers;
     std::vector<std::string> wake_allow_cidrs;
+    std::vector<std::string> require_address;  // Platforms.
 };
 
 // The keys that a bot of a platform may have besides platform, bot_id and public_url.

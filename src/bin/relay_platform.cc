@@ -88,7 +88,8 @@ Result<void> RelayPlatform::build() {
         .bots = std::move(bots),
         .issuers = config.issuers,
         .fetch_keys = fetch_keys,
-        .tenant_exists = parts_.tenant_exists});
+        .tenant_exists = parts_.tenant_exists,
+        .require_address = {config.require_address.begin(), config.require_address.end()}});
     if (const auto opened = plane_->open(); !opened) {
         if (opened.error() != errors::master_key_missing &&
             opened.error() != errors::master_key_wrong) {

@@ -223,6 +223,10 @@ GateInstance RelayInbound::gate_instance(
     instance.holds_scope = holds(source.chat_id) || holds(source.parent_chat_id);
     instance.principal = RelayState::principal_of(row, platform);
     instance.relevance = RelayState::relevance_of(row, platform);
+    if (std::ranges::find(row.relevance, platform, &RelevancePolicy::platform) ==
+        row.relevance.end()) {
+        instance.relevance.require_address = require_address_.contains(platform);
+    }
     return instance;
 }
 

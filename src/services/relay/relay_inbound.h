@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -94,6 +95,12 @@ public:
     void submit(PlatformArrival arrival, std::function<void(InboxAnswer)> done) override;
     void note_cursor(const BotKey& bot, std::string cursor) override;
 
+    // Platforms on which an instance without a policy hears only what speaks to the bot (R9).
+    // Before the first arrival.
+    void set_require_address(std::set<std::string> platforms) {
+        require_address_ = std::move(platforms);
+    }
+
     const std::map<std::string, InboundCounters>& counters() const { return counters_; }
     std::size_t waiting_for_facts() const { return waiting_; }
 
@@ -158,6 +165,7 @@ private:
     void release(const BotKey& bot);
 
     Parts parts_;
+    std::set<std::string> require_address_;
     std::map<BotKey, std::deque<SlotPtr>> slots_;
     std::map<std::string, std::deque<Pending>> chats_waiting_;  // The first one's facts are asked.
     std::size_t waiting_ = 0;

@@ -221,6 +221,25 @@ TEST_F(InboundTest, ADirectMessageGoesToTheChosenInstance) {  // 003 §7.2 dm-de
     EXPECT_EQ(waiting("i2"), 1u);
 }
 
+TEST_F(InboundTest, WithoutAPolicyThePlatformsDefaultCounts) {  // R9
+    claim("i1", "c1");
+    world.inbound.set_require_address({"discord"});
+    world.submit(guild_message("bob", "m1"));
+    EXPECT_EQ(waiting("i1"), 0u);
+    EXPECT_EQ(waiting("i2"), 1u);  // His own instance: owners are always heard.
+    world.change([&](RelayTurn& turn) {
+        InstanceRow row = *world.state.instances.get("i1");
+        row.relevance = {
+            {.platform = "discord",
+             .require_address = false,
+             .free_response_scopes = {},
+             .allow_other_bots = false}};
+        world.state.instances.put(turn, "i1", row);
+    });
+    world.submit(guild_message("bob", "m2"));
+    EXPECT_EQ(waiting("i1"), 1u);
+}
+
 TEST_F(InboundTest, OurOwnBotsAreNeverHeard) {  // R9
     world.bind("our-bot", "i1", "discord");
     world.submit(guild_message("our-bot", "m1"));

@@ -147,6 +147,7 @@ RelayPlane::RelayPlane(Parts parts)
            .outbound = outbound,
            .wake = wake,
            .bots = parts_.bots}) {
+    inbound.set_require_address(parts_.require_address);
     for (ChatPlatform* platform : parts_.bots) {
         CHECK(bots_.emplace(platform->bot(), platform).second);
     }

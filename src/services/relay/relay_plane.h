@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ public:
         std::vector<RelayIssuer> issuers = {};
         std::function<Result<Json>(const RelayIssuer&)> fetch_keys = {};
         std::function<bool(const TenantId&)> tenant_exists = {};
+        std::set<std::string> require_address = {};  // See RelayInbound.
         WorkerPool::Bounds workers = {.threads = 4, .waiting_max = 256};
         RelayEgress::Bounds egress = {};
         RelayLane::Bounds lane = {};
