@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/http_turns.h"
+#include "bench/relay_load.h"
 #include "bench/turn_load.h"
 
 namespace interlock {
@@ -264,6 +265,68 @@ void add_bots(CommandLine& line, CLI::App& bench) {
     });
 }
 
+struct RelayFlags {
+    std::vector<std::string> parts{"keys", "sockets", "inbound"};
+    bool alone = false;
+    RelayBenchOptions options;
+};
+
+void add_relay(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "relay", "The relay: an event's cost, idle gateways, durable messages beside peers.");
+    const auto flags = std::make_shared<RelayFlags>();
+    RelayBenchOptions& options = flags->options;
+    command->add_option("--only", flags->parts, "Which parts to measure.")
+        ->delimiter(',')
+        ->check(CLI::IsMember(flags->parts));
+    command->add_option("--rounds", options.rounds, "Repetitions of keys and inbound.")
+        ->check(CLI::Range(1, 100));
+    command->add_option("--seconds", options.seconds, "Length of each measurement of inbound.")
+        ->check(CLI::Range(1, 600));
+    command->add_option("--instances", options.instances, "Numbers of gateways of inbound.")
+        ->delimiter(',')
+        ->check(CLI::Range(std::int64_t{1}, kLoadInstancesMax));
+    command->add_option("--tenants", options.tenants, "Tenants that these are spread over.")
+        ->check(CLI::Range(1, 1000));
+    command->add_option("--sockets", options.idle_sockets, "Idle gateways.")
+        ->check(CLI::Range(1, 100'000));
+    command->add_flag("--alone", flags->alone, "Leave the peers out.");
+    command->add_option("--redis-server", options.redis_server, "Another one than Debian's.");
+    command->add_option("--nats-server", options.nats_server, "Another one than Debian's.");
+    command->callback([&line, flags] {
+        line.run = [&line, flags] {
+            const auto has = [&](std::string_view word) {
+                return std::find(flags->parts.begin(), flags->parts.end(), word) !=
+                       flags->parts.end();
+            };
+            flags->options.keys = has("keys");
+            flags->options.sockets = has("sockets");
+            flags->options.inbound = has("inbound");
+            flags->options.peers = !flags->alone;
+            return run_bench_relay_command(line.global, flags->options);
+        };
+    });
+}
+
+// The child of `bench relay`; not for people.
+void add_relay_load(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand("relay-load", "");
+    const auto options = std::make_shared<RelayLoadOptions>();
+    command->add_option("--folder", options->folder)->required();
+    command->add_option("--instances", options->instances);
+    command->add_option("--in-flight", options->in_flight);
+    command->add_option("--event-bytes", options->event_bytes);
+    command->add_option("--tenants", options->tenants);
+    command->add_option("--seconds", options->seconds);
+    command->group("");
+    command->callback([&line, options] {
+        line.run = [&line, options] {
+            const auto served = serve_relay_load(*options);
+            return served ? ExitCode::ok : report(line.global, served.error());
+        };
+    });
+}
+
 // The child of `bench turns` and `bench bots`; not for people.
 void add_bare_http(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand("bare-http", "");
@@ -430,6 +493,16 @@ ExitCode run_bench_bots_command(const GlobalOptions& global, BotsBenchOptions op
     return ExitCode::ok;
 }
 
+ExitCode run_bench_relay_command(const GlobalOptions& global, RelayBenchOptions options) {
+    options.folder = global.data;
+    const auto ran = run_relay_bench(options);
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
+    return ExitCode::ok;
+}
+
 void add_bench_command(CommandLine& line) {
     CLI::App* bench = line.app.add_subcommand("bench", "Measure this machine with and without us.");
     bench->require_subcommand(1);
@@ -444,7 +517,9 @@ void add_bench_command(CommandLine& line) {
     add_gates(line, *bench);
     add_backtest(line, *bench);
     add_bots(line, *bench);
+    add_relay(line, *bench);
     add_bare_http(line, *bench);
+    add_relay_load(line, *bench);
 }
 
 }  // namespace interlock

@@ -1,5 +1,5 @@
 // `interlock bench turns|decisions|control|strategies|tick|replay|start|matching|paper|gates|
-// backtest|bots`: numbers of this machine, ours and bare ones.
+// backtest|bots|relay`: numbers of this machine, ours and bare ones.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@
 #include "bench/loop_bench.h"
 #include "bench/matching_bench.h"
 #include "bench/paper_bench.h"
+#include "bench/relay_bench.h"
 #include "bench/replay_bench.h"
 #include "bench/start_bench.h"
 #include "bench/strategies_bench.h"
@@ -19,7 +20,7 @@
 
 namespace interlock {
 
-// For these seven, --data names the folder whose disk is measured.
+// For these eight, --data names the folder whose disk is measured.
 ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions options);
 ExitCode run_bench_control_command(const GlobalOptions& global, ControlBenchOptions options);
 ExitCode run_bench_strategies_command(const GlobalOptions& global, StrategiesBenchOptions options);
@@ -27,6 +28,7 @@ ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions 
 ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOptions options);
 ExitCode run_bench_backtest_command(const GlobalOptions& global, BacktestBenchOptions options);
 ExitCode run_bench_bots_command(const GlobalOptions& global, BotsBenchOptions options);
+ExitCode run_bench_relay_command(const GlobalOptions& global, RelayBenchOptions options);
 // Touches no disk.
 ExitCode run_bench_matching_command(
     const GlobalOptions& global, const MatchingBenchOptions& options);
