@@ -72,10 +72,14 @@ void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswe
     // The work is copyable, a secret is not: both live behind a pointer until the lane has them.
     auto held = std::make_shared<PlatformArrival>(std::move(arrival));
     auto slot = std::make_shared<Slot>(Slot{std::move(done), std::nullopt});
-    const bool is_taken = parts_.lane.submit([this, held, slot](RelayTurn& turn) {
-        slots_[held->bot].push_back(slot);
-        take(turn, Pending{std::move(*held), slot, {}});
-    });
+    const bool is_taken = parts_.lane.submit_event(
+        event_key_of(held->bot, held->event.event_id), [this, held, slot](RelayTurn& turn) {
+            slots_[held->bot].push_back(slot);
+            take(
+                turn,
+                Pending{
+                    .arrival = std::move(*held), .slot = slot, .is_stored = turn.knows_event()});
+        });
     if (!is_taken) {
         slot->done(InboxAnswer{});
     }
@@ -88,9 +92,14 @@ void RelayInbound::note_cursor(const BotKey& bot, std::string cursor) {
     });
 }
 
-bool RelayInbound::is_known(const std::string& event_key) {
+// What was stored since the lane asked is among the recent ones: fewer wait in its queue than those
+// remember.
+bool RelayInbound::is_known(const Pending& pending, const std::string& event_key) {
     if (recent_.contains(event_key)) {
         return true;
+    }
+    if (pending.is_stored) {
+        return *pending.is_stored;
     }
     const auto known = parts_.state.store().known_events({event_key});
     // A store that cannot be read will not commit either; the batch then fails as a whole.
@@ -127,7 +136,7 @@ void RelayInbound::release(const BotKey& bot) {
 void RelayInbound::take(RelayTurn& turn, Pending pending) {
     const PlatformArrival& arrival = pending.arrival;
     InboundCounters& counters = counters_[arrival.bot.platform];
-    if (is_known(event_key_of(arrival.bot, arrival.event.event_id))) {
+    if (is_known(pending, event_key_of(arrival.bot, arrival.event.event_id))) {
         ++counters.duplicates;
         answer(
             turn,
@@ -169,7 +178,7 @@ void RelayInbound::take_link(RelayTurn& turn, Pending& pending, const std::strin
          .user_name = source.user_name,
          .code = code,
          .is_dm = arrival.event.is_dm});
-    store_event(turn, arrival, TenantId(), why_note("link_command"));
+    store_event(turn, pending, TenantId(), why_note("link_command"));
     turn.after([this, bot = arrival.bot, chat = source.chat_id, notice](bool is_committed) {
         if (is_committed) {
             parts_.notify(bot, chat, notice);
@@ -367,6 +376,7 @@ void RelayInbound::facts_arrived(RelayTurn& turn, const std::string& chat, Pendi
         Pending next = std::move(waiting.front());
         waiting.pop_front();
         --waiting_;
+        next.is_stored.reset();  // That was long ago.
         take(turn, std::move(next));
     }
 }
@@ -422,8 +432,8 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
         answer(turn, arrival.bot, pending.slot, {});
         return;
     }
-    store_event(turn, arrival, candidates.tenant_id, std::move(why));
-    const std::vector<std::string> reached = deliver(turn, arrival, targets);
+    store_event(turn, pending, candidates.tenant_id, why);
+    const std::vector<std::string> reached = deliver(turn, pending, targets);
     if (reached.empty()) {
         ++(candidates.tenant_id.empty() ? counters.no_route : counters.nobody);
         if (said.notice.empty()) {
@@ -435,13 +445,15 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
 }
 
 void RelayInbound::store_event(
-    RelayTurn& turn, const PlatformArrival& arrival, const TenantId& tenant_id, Json why) {
+    RelayTurn& turn, Pending& pending, const TenantId& tenant_id, const Json& why) {
+    const PlatformArrival& arrival = pending.arrival;
+    pending.text = arrival_text(arrival);
     const Duration life = arrival.bot.platform == "sms" ? kSmsEventLife : kEventLife;
     RelayEventRow row{
         .event_key = event_key_of(arrival.bot, arrival.event.event_id),
         .tenant_id = tenant_id,
         .at = turn.now(),
-        .digest = sha256_hex(arrival_text(arrival)),
+        .digest = sha256_hex(pending.text),
         .why = to_text(why),
         .expires_at = turn.now() + life};
     remember(row.event_key);
@@ -457,12 +469,12 @@ void RelayInbound::store_event(
 }
 
 std::vector<std::string> RelayInbound::deliver(
-    RelayTurn& turn, PlatformArrival& arrival, const std::vector<std::string>& instances) {
+    RelayTurn& turn, const Pending& pending, const std::vector<std::string>& instances) {
+    const PlatformArrival& arrival = pending.arrival;
     std::vector<std::string> reached;
     if (instances.empty()) {
         return reached;
     }
-    const std::string text = arrival_text(arrival);
     const EntryKind kind = arrival.forward ? EntryKind::passthrough : EntryKind::inbound;
     TenantId tenant_id;
     for (const std::string& instance_id : instances) {
@@ -471,7 +483,7 @@ std::vector<std::string> RelayInbound::deliver(
             {.instance_id = instance_id,
              .kind = kind,
              .event_key = event_key_of(arrival.bot, arrival.event.event_id),
-             .text = text});
+             .text = pending.text});
         if (appended == RelayDelivery::Appended::refused) {
             ++counters_[arrival.bot.platform].refused;
             continue;

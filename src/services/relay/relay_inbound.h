@@ -117,8 +117,11 @@ private:
     struct Pending {
         PlatformArrival arrival;
         SlotPtr slot;
+        // Whether the store had it when it arrived; nothing: it has to be asked.
+        std::optional<bool> is_stored = std::nullopt;
+        std::string text = {};  // What instances get; made when the event is stored.
         // Found out elsewhere; an absent user is asked for.
-        std::map<std::string, std::optional<bool>> views;  // By user.
+        std::map<std::string, std::optional<bool>> views = {};  // By user.
     };
 
     struct Candidates {
@@ -136,13 +139,12 @@ private:
     Candidates dm_candidates(const PlatformArrival& arrival) const;
     GateEvent gate_event(const PlatformArrival& arrival, const TenantId& tenant_id) const;
     GateInstance gate_instance(const InstanceRow& row, const PlatformArrival& arrival) const;
-    bool is_known(const std::string& event_key);
+    bool is_known(const Pending& pending, const std::string& event_key);
     void remember(const std::string& event_key);
-    void store_event(
-        RelayTurn& turn, const PlatformArrival& arrival, const TenantId& tenant_id, Json why);
+    void store_event(RelayTurn& turn, Pending& pending, const TenantId& tenant_id, const Json& why);
     // Those of `instances` that will get it.
     std::vector<std::string> deliver(
-        RelayTurn& turn, PlatformArrival& arrival, const std::vector<std::string>& instances);
+        RelayTurn& turn, const Pending& pending, const std::vector<std::string>& instances);
     void note_chat(
         RelayTurn& turn,
         const PlatformArrival& arrival,

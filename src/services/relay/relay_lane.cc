@@ -1,5 +1,8 @@
 #include "services/relay/relay_lane.h"
 
+#include <iterator>
+#include <unordered_set>
+
 #include "base/errors.h"
 #include "base/log.h"
 
@@ -52,11 +55,15 @@ void RelayLane::stop() {
 }
 
 bool RelayLane::submit(RelayWork work) {
-    return !is_lost_.load() && queue_.push(std::move(work));
+    return !is_lost_.load() && queue_.push(Item{std::move(work)});
+}
+
+bool RelayLane::submit_event(std::string event_key, RelayWork work) {
+    return !is_lost_.load() && queue_.push(Item{std::move(work), std::move(event_key)});
 }
 
 bool RelayLane::submit_internal(RelayWork work) {
-    return !is_lost_.load() && queue_.push_middle_lane(std::move(work));
+    return !is_lost_.load() && queue_.push_middle_lane(Item{std::move(work)});
 }
 
 void RelayLane::run_duties(RelayTurn& turn) {
@@ -70,14 +77,33 @@ void RelayLane::run_duties(RelayTurn& turn) {
     }
 }
 
-bool RelayLane::run_round(std::chrono::microseconds wait) {
+void RelayLane::take_waiting(std::chrono::microseconds wait) {
     const std::size_t room =
         bounds_.batch_work_max - std::min(bounds_.batch_work_max, held_.size());
     auto taken = queue_.pop(room, held_.empty() ? wait : std::chrono::microseconds(0));
-    const bool is_over = taken.empty() && held_.empty() && queue_.is_closed();
-    for (RelayWork& work : taken) {
-        held_.push_back(std::move(work));
+    std::vector<std::string> asked;
+    for (const Item& item : taken) {
+        if (!item.event_key.empty()) {
+            asked.push_back(item.event_key);
+        }
     }
+    std::unordered_set<std::string> known;
+    if (!asked.empty() && !is_lost_.load()) {
+        // A store that cannot be read will not commit either; the batch then fails as a whole.
+        if (auto found = store_.known_events(asked)) {
+            known.insert(
+                std::make_move_iterator(found->begin()), std::make_move_iterator(found->end()));
+        }
+    }
+    for (Item& item : taken) {
+        item.is_known = known.contains(item.event_key);
+        held_.push_back(std::move(item));
+    }
+}
+
+bool RelayLane::run_round(std::chrono::microseconds wait) {
+    take_waiting(wait);
+    const bool is_over = held_.empty() && queue_.is_closed();
     if (is_lost_.load()) {
         held_.clear();
         return !is_over;
@@ -87,9 +113,10 @@ bool RelayLane::run_round(std::chrono::microseconds wait) {
     run_duties(turn);
     const Duration begin = clock_.monotonic();
     while (!held_.empty()) {
-        const RelayWork work = std::move(held_.front());
+        const Item item = std::move(held_.front());
         held_.pop_front();
-        work(turn);
+        turn.knows_event_ = item.is_known;
+        item.work(turn);
         works_.fetch_add(1, std::memory_order_relaxed);
         if (clock_.monotonic().microseconds - begin.microseconds >
             bounds_.batch_time_max.microseconds) {

@@ -29,6 +29,9 @@ public:
     explicit RelayTurn(Timestamp now) : now_(now) {}
 
     Timestamp now() const { return now_; }
+    // Whether the store had the event that the running work was submitted with, when the work was
+    // taken from the queue. What was added since is not in it.
+    bool knows_event() const { return knows_event_; }
     RelayCommit& rows() { return commit_; }
 
     // A record of its own in the tenant's chain.
@@ -47,6 +50,7 @@ private:
     };
 
     Timestamp now_;
+    bool knows_event_ = false;
     RelayCommit commit_;
     std::vector<AuditDraft> drafts_;
     std::map<TenantId, std::vector<NotedEvent>> noted_;
@@ -77,6 +81,8 @@ public:
 
     // Any thread. False: full, stopping or lost; `work` will not run.
     bool submit(RelayWork work);
+    // Work about an event: the store is asked about those of a batch at once.
+    bool submit_event(std::string event_key, RelayWork work);
     bool submit_internal(RelayWork work);
 
     // Runs once in each duty_period on the lane. Before start().
@@ -100,6 +106,13 @@ public:
     Counters counters() const { return {commits_.load(), works_.load()}; }
 
 private:
+    struct Item {
+        RelayWork work;
+        std::string event_key = {};  // Empty: it is about none.
+        bool is_known = false;
+    };
+
+    void take_waiting(std::chrono::microseconds wait);
     void run_duties(RelayTurn& turn);
     Result<void> seal(RelayTurn& turn);
     void finish(RelayTurn& turn);
@@ -108,8 +121,8 @@ private:
     RelayStore& store_;
     Clock& clock_;
     const Bounds bounds_;
-    BoundedQueue<RelayWork> queue_;
-    std::deque<RelayWork> held_;  // Taken from the queue and not begun: the batch's time was up.
+    BoundedQueue<Item> queue_;
+    std::deque<Item> held_;  // Taken from the queue and not begun: the batch's time was up.
     std::map<TenantId, ChainHead> heads_;
     std::vector<RelayWork> duties_;
     std::vector<std::function<void(const Error&)>> on_lost_;

@@ -52,6 +52,23 @@ TEST_F(RelayLaneTest, WhatFinishesSomethingGoesFirst) {
     EXPECT_EQ(order, "ack new ");
 }
 
+TEST_F(RelayLaneTest, TellsWorkWhetherItsEventIsStored) {  // R12
+    RelayCommit earlier;
+    RelayEventRow stored;
+    stored.event_key = "local/bot/1";
+    earlier.events.push_back(std::move(stored));
+    ASSERT_TRUE(store.commit(earlier).has_value());
+    RelayLane lane(store, clock);
+    std::string said;
+    const RelayWork work = [&](RelayTurn& turn) { said += turn.knows_event() ? "known " : "new "; };
+    lane.submit_event("local/bot/1", work);
+    lane.submit_event("local/bot/2", work);
+    lane.submit(work);
+    lane.submit_event("local/bot/1", work);
+    lane.run_round(kNoWait);
+    EXPECT_EQ(said, "known new new known ");
+}
+
 TEST_F(RelayLaneTest, ABatchEndsWhenItsTimeIsUp) {  // R17
     RelayLane lane(store, clock, {.batch_time_max = Duration::of_milliseconds(5)});
     int done = 0;
