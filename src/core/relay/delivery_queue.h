@@ -77,6 +77,7 @@ public:
     void go_idle(Timestamp now);
     // True once, when what is out was acknowledged or the wait is over (R3).
     bool take_idle_answer(Timestamp now);
+    bool owes_idle_answer() const { return is_connected_ && idle_since_ && !has_told_idle_; }
 
     // Forwards that count as delivered because nobody ever acknowledges them.
     std::vector<std::int64_t> settle(Timestamp now);

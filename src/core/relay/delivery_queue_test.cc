@@ -207,6 +207,21 @@ TEST(DeliveryQueue, DoesNotCountASocketThatTookNothing) {  // R2: delivered on t
     EXPECT_EQ(queue.size(), 2u);
 }
 
+TEST(DeliveryQueue, OwesAnIdleAnswerUntilItIsGiven) {  // R3
+    DeliveryQueue queue;
+    queue.connect();
+    EXPECT_FALSE(queue.owes_idle_answer());
+    queue.go_idle(at_second(1));
+    EXPECT_TRUE(queue.owes_idle_answer());
+    EXPECT_TRUE(queue.take_idle_answer(at_second(1)));
+    EXPECT_FALSE(queue.owes_idle_answer());
+    queue.disconnect();
+    queue.connect();
+    queue.go_idle(at_second(2));
+    queue.disconnect();
+    EXPECT_FALSE(queue.owes_idle_answer());
+}
+
 TEST(DeliveryQueue, NumbersGrowPastAClockThatStepsBack) {
     DeliveryQueue queue;
     EXPECT_EQ(queue.next_seq(Timestamp{1000}), 1000);

@@ -487,7 +487,7 @@ void RelayDelivery::sweep(RelayTurn& turn) {
             ++counters_.overdue;
             box.session->socket->close(kCloseTryLater, "no acknowledgement arrived in time");
         }
-        if (box.queue.size() > 0) {
+        if (box.queue.size() > 0 || box.queue.owes_idle_answer()) {
             mark(turn, instance_id);
         }
     }
