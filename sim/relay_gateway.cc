@@ -85,6 +85,9 @@ void RelaySimulation::said(const RelayLinkPtr& link, const GatewayFrame& frame) 
         watch_.on_ack({instance_id, number_of(ack->buffer_id)}, newest == link->session);
     } else if (std::holds_alternative<GoingIdleFrame>(frame)) {
         link->facts->is_idle = newest == link->session;
+        if (link->facts->is_idle && !link->socket->is_gone) {
+            watch_.on_going_idle(link->facts->number);
+        }
     } else if (const auto* const request = std::get_if<OutboundFrame>(&frame)) {
         watch_.judge_request(request->request_id);
     }
@@ -301,6 +304,8 @@ void RelaySimulation::ask(SeededRandom& random) {
     const OutboundFrame frame = some_request(gateway, random);
     const std::string chat_id = chat_of(frame.action);
     const auto* const send = std::get_if<SendAction>(&frame.action);
+    const bool is_known_bot =
+        gateway.member->kind != GatewayKind::june || frame.platform == cast_.bots[0].platform;
     watch_.on_request(
         frame.request_id,
         {.socket = live->facts->number,
@@ -309,7 +314,9 @@ void RelaySimulation::ask(SeededRandom& random) {
          .op = std::string(op_of(frame.action)),
          .chat_id = chat_id,
          .token = send == nullptr ? frame.request_id : token_of(send->content),
-         .at = clock_.now()});
+         .at = clock_.now(),
+         .is_plain =
+             is_known_bot && send != nullptr && send->metadata.find("thread_id") == nullptr});
     note(
         "  " + gateway.member->instance_id + " asks " + frame.request_id + " " +
         std::string(op_of(frame.action)) + " " + chat_id);

@@ -46,7 +46,14 @@ void RelayOracle::note_view(
 }
 
 void RelayOracle::note_delivered(const RelayMail& mail, const std::string& instance_id) {
-    delivered_.insert({place_of(cast_.chats[mail.chat]), tenant_of(mail), instance_id});
+    const std::string place = place_of(cast_.chats[mail.chat]);
+    const TenantId tenant = tenant_of(mail);
+    delivered_.insert({place, tenant, instance_id});
+    Held& held = held_[place];
+    if (held.tenant_id != tenant) {
+        held = Held{tenant, {}};
+    }
+    held.instances.insert(instance_id);
 }
 
 void RelayOracle::note_sent(
@@ -227,6 +234,15 @@ bool RelayOracle::may_reach(
     return route_of(bot, chat->discriminator) == tenant &&
            (holds_scope(*chat, instance_id) ||
             delivered_.contains({place_of(*chat), tenant, instance_id}));
+}
+
+bool RelayOracle::must_reach(
+    const std::string& instance_id, const BotKey& bot, const std::string& chat_id) const {
+    const RelayChat* const chat = cast_.chat(bot, chat_id);
+    const auto held = chat == nullptr ? held_.end() : held_.find(place_of(*chat));
+    return held != held_.end() && may_reach(instance_id, bot, chat_id) &&
+           (chat->is_dm() || (held->second.tenant_id == cast_.member(instance_id).tenant_id &&
+                              held->second.instances.contains(instance_id)));
 }
 
 }  // namespace interlock::sim

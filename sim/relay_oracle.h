@@ -37,6 +37,10 @@ public:
     void round_begins() { views_before_ = views_; }
     bool may_reach(
         const std::string& instance_id, const BotKey& bot, const std::string& chat_id) const;
+    // Stricter: it was delivered to in the chat, and the chat has been its tenant's ever since. A
+    // send there may not be declined.
+    bool must_reach(
+        const std::string& instance_id, const BotKey& bot, const std::string& chat_id) const;
     // The instance that a message of the bot belongs to; empty: none.
     std::string sender_of(const BotKey& bot, const std::string& message_id) const;
 
@@ -65,6 +69,11 @@ private:
     Views views_;  // What was answered last.
     Views views_before_;
     std::set<std::tuple<std::string, TenantId, std::string>> delivered_;
+    struct Held {
+        TenantId tenant_id;
+        std::set<std::string> instances;
+    };
+    std::map<std::string, Held> held_;  // Chats since they last changed hands.
     std::map<std::string, std::string> sent_;
 };
 

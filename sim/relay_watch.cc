@@ -14,6 +14,7 @@ constexpr Duration kForwardSettles = Duration::of_seconds(60);
 constexpr Duration kEntryLife = Duration::of_days(7);
 constexpr Duration kCooldown = Duration::of_seconds(60);
 constexpr Duration kPokedWithin = Duration::of_seconds(61);
+constexpr Duration kIdleAnswered = Duration::of_seconds(6);  // Hints get lost.
 constexpr Duration kGivesUp = Duration::of_hours(24);
 
 std::string name_of(const std::pair<std::string, std::int64_t>& place) {
@@ -217,6 +218,25 @@ void RelayWatch::on_line(const RelaySocketFacts& socket, std::string_view line) 
         on_mail(socket, forward->buffer_id, *frame);
     } else if (const auto* const result = std::get_if<OutboundResultFrame>(&*frame)) {
         on_result(socket, *result);
+    } else if (std::holds_alternative<GoingIdleAckFrame>(*frame)) {
+        if (idle_asked_.erase(socket.number) == 0) {
+            report("idle", socket.instance_id + " was told to go idle and has not asked to");
+        }
+    }
+}
+
+// R3: what is out gets a second, then the answer comes; the lane looks once a second.
+void RelayWatch::on_going_idle(std::uint64_t socket) {
+    if (idle_.insert(socket).second) {
+        idle_asked_.emplace(socket, parts_.clock.now());
+    }
+}
+
+void RelayWatch::check_idle() {
+    for (const auto& [socket, asked_at] : idle_asked_) {
+        if (parts_.clock.now() > asked_at + kIdleAnswered) {
+            report("idle", "socket " + std::to_string(socket) + " waits for going_idle_ack");
+        }
     }
 }
 
@@ -352,6 +372,7 @@ void RelayWatch::new_life() {
     connected_.clear();
     asleep_since_.clear();
     poked_at_.clear();
+    idle_asked_.clear();
     requests_.clear();
     answers_.clear();
     answered_ = 0;

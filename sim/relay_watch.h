@@ -36,6 +36,8 @@ struct RelayRequestFacts {
     std::string token;  // What is said; repeats under one key say the same.
     Timestamp at;
     bool was_allowed = false;
+    bool is_plain = false;  // Nothing in it could be a reason to decline it.
+    bool was_due = false;   // When it was dealt with, it had to be let through.
 };
 
 class RelayWatch {
@@ -65,6 +67,7 @@ public:
     // Sockets.
     void on_line(const RelaySocketFacts& socket, std::string_view line);
     void on_ack(const BufferKey& key, bool is_believed);
+    void on_going_idle(std::uint64_t socket);
     void set_connected(const std::string& instance_id, bool is_connected);
     void told(const RelayMail& mail);
 
@@ -80,6 +83,7 @@ public:
 
     // Sleepers.
     void on_poke(const std::string& instance_id);
+    void check_idle();
     void round_begins();  // Who sleeps now may be poked in it.
     void check_sleepers();
     // A new process: what lived in the old one's memory is over.
@@ -138,6 +142,8 @@ private:
     std::map<std::string, std::int64_t> first_written_;  // The newest entry that ever went out.
     std::map<std::uint64_t, std::int64_t> on_socket_;    // The newest on that socket.
     std::map<std::string, InstanceRow> instances_;
+    std::map<std::uint64_t, Timestamp> idle_asked_;  // Sockets that wait for going_idle_ack.
+    std::set<std::uint64_t> idle_;                   // That have asked at all.
 
     std::map<std::string, RelayRequestFacts> requests_;
     std::map<std::string, int> answers_;

@@ -48,8 +48,11 @@ void RelayWatch::judge_request(const std::string& request_id) {
     const auto found = requests_.find(request_id);
     if (found != requests_.end()) {
         RelayRequestFacts& request = found->second;
-        request.was_allowed = request.was_allowed ||
-                              oracle.may_reach(request.instance_id, request.bot, request.chat_id);
+        const BotKey& bot = request.bot;
+        const std::string& chat_id = request.chat_id;
+        request.was_allowed =
+            request.was_allowed || oracle.may_reach(request.instance_id, bot, chat_id);
+        request.was_due = request.is_plain && oracle.must_reach(request.instance_id, bot, chat_id);
     }
 }
 
@@ -71,6 +74,9 @@ void RelayWatch::on_result(const RelaySocketFacts& socket, const OutboundResultF
         !oracle.may_reach(request.instance_id, request.bot, request.chat_id)) {
         report("egress", request.instance_id + " was told of " + request.chat_id);
     }
+    if (request.was_due && result.code == "egress_declined") {
+        report("egress", request.instance_id + " was kept from its own chat " + request.chat_id);
+    }
     // Others under the same key may still be on their way.
     if (!result.success && !result.ambiguous && by_token_[request.token].size() == 1) {
         refused_tokens_.insert(request.token);
@@ -78,6 +84,7 @@ void RelayWatch::on_result(const RelaySocketFacts& socket, const OutboundResultF
 }
 
 void RelayWatch::socket_over(std::uint64_t number) {
+    idle_asked_.erase(number);
     std::erase_if(requests_, [&](const auto& item) {
         if (item.second.socket != number) {
             return false;
