@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kSpareFiles = 256;
 constexpr int kEnrollers = 4;
+constexpr std::int64_t kGatewaysOfTenant = 500;  // It may have twice as many.
 constexpr std::chrono::milliseconds kSettle{2000};
 constexpr std::chrono::milliseconds kInstallPatience{120'000};
 
@@ -86,9 +87,15 @@ Result<RelaySocketsRow> measure(
         .dial_seconds = took.count()};
 }
 
+std::string tenant_of(std::int64_t gateway) {
+    return "fleet-" + std::to_string(gateway / kGatewaysOfTenant);
+}
+
 // Several at a time, or the commits' syncs would be most of the benchmark.
 Result<void> add_gateways(ServerProcess& server, std::int64_t count) {
-    TRY(server.create_tenant("fleet"));
+    for (std::int64_t i = 0; i < count; i += kGatewaysOfTenant) {
+        TRY(server.create_tenant(tenant_of(i)));
+    }
     std::atomic<std::int64_t> next{0};
     std::vector<Result<void>> ends(kEnrollers);
     std::vector<std::thread> threads;
@@ -100,7 +107,7 @@ Result<void> add_gateways(ServerProcess& server, std::int64_t count) {
                     *client,
                     {.path = "/api/relay/gateways",
                      .body = Json::object(
-                         {{"tenant_id", "fleet"},
+                         {{"tenant_id", tenant_of(i)},
                           {"gateway_id", bench_gateway_id(i)},
                           {"instance_id", bench_instance_id(i)},
                           {"secret", kBenchGatewaySecret}}),
