@@ -317,7 +317,7 @@ void RelaySimulation::requeue_letter(SeededRandom& random) {
     const BufferKey key = letters[random.below(letters.size())];
     server_->lane.submit([this, key](RelayTurn& turn) {
         watch_.expect_requeue(key);
-        (void)server_->delivery.requeue_dead(turn, key);
+        (void)server_->delivery.requeue_dead(turn, key, "operator");
     });
     flush();
 }

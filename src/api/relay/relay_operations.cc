@@ -203,7 +203,7 @@ void add_outbounds(RelayRegistrar& to, RelayViews& views) {
             const auto tenant_id = in.required<TenantId>("tenant_id");
             const std::string session = in.required_text("session_key");
             TRY(finish(in, true));
-            views.interrupt(tenant_id, session, reply);
+            views.interrupt(tenant_id, session, to_text(call.principal), reply);
             return {};
         });
 }

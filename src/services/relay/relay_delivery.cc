@@ -133,6 +133,18 @@ void RelayDelivery::hello(
         row.instance_id = instance_id;
         row.tenant_id = session->caller.tenant_id;
         session->epoch = ++row.epoch;
+        turn.after([this,
+                    hint = RelayHint{
+                        .kind = RelayHint::Kind::fenced,
+                        .tenant_id = row.tenant_id,
+                        .instance_id = instance_id,
+                        .epoch = row.epoch,
+                        .session_key = {},
+                        .chat_id = {}}](bool is_committed) {
+            if (is_committed) {
+                parts_.bus.publish(hint);  // Another process may hold the older socket.
+            }
+        });
         row.seen_at = turn.now();
         parts_.state.instances.put(turn, instance_id, std::move(row));
         box.session = session;
@@ -204,7 +216,11 @@ void RelayDelivery::interrupt(
     if (session->epoch == 0 || session->is_over) {
         return;
     }
-    if (const auto done = interrupt_session(turn, session->caller.tenant_id, frame.session_key);
+    if (const auto done = interrupt_session(
+            turn,
+            session->caller.tenant_id,
+            frame.session_key,
+            "gateway:" + session->caller.gateway_id);
         !done) {
         log_info(
             "relay_interrupt_ignored",
@@ -213,7 +229,10 @@ void RelayDelivery::interrupt(
 }
 
 Result<void> RelayDelivery::interrupt_session(
-    RelayTurn& turn, const TenantId& tenant_id, const std::string& session_key) {
+    RelayTurn& turn,
+    const TenantId& tenant_id,
+    const std::string& session_key,
+    const std::string& principal) {
     TRY_ASSIGN(
         const SessionRow* row,
         parts_.state.sessions.find(row_key({tenant_id.text(), session_key}), turn.now()));
@@ -226,7 +245,7 @@ Result<void> RelayDelivery::interrupt_session(
         .instance_id = row->instance_id,
         .session_key = session_key,
         .chat_id = row->chat_id};
-    AuditDraft draft = relay_draft(tenant_id, "RELAY_INTERRUPT", "internal:relay");
+    AuditDraft draft = relay_draft(tenant_id, "RELAY_INTERRUPT", principal);
     draft.detail = Json::object({{"instance_id", row->instance_id}, {"session_key", session_key}});
     turn.audit(std::move(draft));
     ++counters_.interrupts;
@@ -337,7 +356,8 @@ void RelayDelivery::close_all(std::uint16_t code, std::string_view reason) {
     }
 }
 
-Result<void> RelayDelivery::requeue_dead(RelayTurn& turn, const BufferKey& key) {
+Result<void> RelayDelivery::requeue_dead(
+    RelayTurn& turn, const BufferKey& key, const std::string& principal) {
     TRY_ASSIGN(
         auto letters,
         parts_.state.store().read_dead_letters(key.instance_id, {key.instance_id, key.seq - 1}, 1));
@@ -351,7 +371,7 @@ Result<void> RelayDelivery::requeue_dead(RelayTurn& turn, const BufferKey& key) 
         return fail(
             errors::conflict, "the instance's buffer is full", "Wait until it has drained.");
     }
-    TRY(remove_dead(turn, key));
+    TRY(remove_dead(turn, key, principal));
     append(
         turn,
         {.instance_id = key.instance_id,
@@ -361,12 +381,13 @@ Result<void> RelayDelivery::requeue_dead(RelayTurn& turn, const BufferKey& key) 
     return {};
 }
 
-Result<void> RelayDelivery::remove_dead(RelayTurn& turn, const BufferKey& key) {
+Result<void> RelayDelivery::remove_dead(
+    RelayTurn& turn, const BufferKey& key, const std::string& principal) {
     Box& box = box_of(key.instance_id);
     turn.rows().dead_removed.push_back(key);
     box.dead_letters = std::max<std::int64_t>(0, box.dead_letters - 1);
     AuditDraft draft =
-        relay_draft(row_of(key.instance_id).tenant_id, "RELAY_DEAD_LETTER_TAKEN", "operator");
+        relay_draft(row_of(key.instance_id).tenant_id, "RELAY_DEAD_LETTER_TAKEN", principal);
     draft.detail =
         Json::object({{"instance_id", key.instance_id}, {"buffer_id", std::to_string(key.seq)}});
     turn.audit(std::move(draft));

@@ -78,7 +78,10 @@ public:
     // A gateway stops a session's turn; it may be another instance of its tenant that runs it.
     void interrupt(RelayTurn& turn, const RelaySessionPtr& session, const InterruptFrame& frame);
     Result<void> interrupt_session(
-        RelayTurn& turn, const TenantId& tenant_id, const std::string& session_key);
+        RelayTurn& turn,
+        const TenantId& tenant_id,
+        const std::string& session_key,
+        const std::string& principal);
     void closed(RelayTurn& turn, const RelaySessionPtr& session);
 
     enum class Appended { buffered, dead_letter, refused };
@@ -96,8 +99,8 @@ public:
     void drop_instance(RelayTurn& turn, const std::string& instance_id);
     void close_sockets(const std::string& instance_id, std::uint16_t code, std::string_view reason);
     // A person has a dead letter delivered after all.
-    Result<void> requeue_dead(RelayTurn& turn, const BufferKey& key);
-    Result<void> remove_dead(RelayTurn& turn, const BufferKey& key);
+    Result<void> requeue_dead(RelayTurn& turn, const BufferKey& key, const std::string& principal);
+    Result<void> remove_dead(RelayTurn& turn, const BufferKey& key, const std::string& principal);
 
     void sweep(RelayTurn& turn);  // Once a second.
     void take_hint(const RelayHint& hint);

@@ -172,8 +172,8 @@ TEST_F(DeliveryTest, ADeadLetterCanBeDeliveredAfterAll) {
     }
     const std::int64_t seq = world.store.read_dead_letters("i1", {"i1", 0}, 1)->front().entry.seq;
     world.change([&](RelayTurn& turn) {
-        EXPECT_TRUE(world.delivery.requeue_dead(turn, {"i1", seq}));
-        EXPECT_FALSE(world.delivery.requeue_dead(turn, {"i1", seq + 1}));
+        EXPECT_TRUE(world.delivery.requeue_dead(turn, {"i1", seq}, "operator"));
+        EXPECT_FALSE(world.delivery.requeue_dead(turn, {"i1", seq + 1}, "operator"));
     });
     auto gateway = world.connect("i1");
     EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
@@ -190,7 +190,7 @@ TEST_F(DeliveryTest, AForwardThatWasLaidAsideIsStillAForward) {  // R10
     EXPECT_EQ(dead->front().entry.kind, EntryKind::passthrough);
     EXPECT_EQ(dead->front().entry.at, FakeClock::kNoon);
     world.change([&](RelayTurn& turn) {
-        EXPECT_TRUE(world.delivery.requeue_dead(turn, {"i1", dead->front().entry.seq}));
+        EXPECT_TRUE(world.delivery.requeue_dead(turn, {"i1", dead->front().entry.seq}, "operator"));
     });
     auto gateway = world.connect("i1");
     const auto frames = gateway.socket->take_frames();
@@ -272,6 +272,8 @@ TEST_F(DeliveryTest, AnInterruptReachesTheInstanceThatRunsTheSession) {  // 003 
     const auto& interrupt = std::get<InterruptInboundFrame>(frames[0]);
     EXPECT_EQ(interrupt.session_key, "agent:main:local:dm:dm:ann");
     EXPECT_EQ(interrupt.chat_id, "dm:ann");
+    const auto records = world.store.ledger().read_ledger(TenantId::trusted("t1"), 0, 100);
+    EXPECT_NE(records->back().canonical_json.find("gateway:gw-i2"), std::string::npos);
     EXPECT_TRUE(other.socket->take_frames().empty());
 }
 

@@ -234,7 +234,7 @@ void RelayViews::requeue(Letter letter, RelayReply reply) {
     ask_lane(
         parts_.lane,
         [this, letter = std::move(letter)](RelayTurn& turn) -> Result<Json> {
-            TRY(parts_.delivery.requeue_dead(turn, letter.key));
+            TRY(parts_.delivery.requeue_dead(turn, letter.key, letter.principal));
             return Json::object({{"ok", true}, {"principal", letter.principal}});
         },
         std::move(reply));
@@ -251,7 +251,7 @@ void RelayViews::discard(Letter letter, RelayReply reply) {
             if (found.empty() || found[0].entry.seq != letter.key.seq) {
                 return fail(errors::not_found, "there is no such dead letter");
             }
-            TRY(parts_.delivery.remove_dead(turn, letter.key));
+            TRY(parts_.delivery.remove_dead(turn, letter.key, letter.principal));
             return Json::object({{"ok", true}, {"principal", letter.principal}});
         },
         std::move(reply));
@@ -321,12 +321,15 @@ void RelayViews::replay(std::string outbound_id, std::string principal, RelayRep
         std::move(reply));
 }
 
-void RelayViews::interrupt(TenantId tenant_id, std::string session_key, RelayReply reply) {
+void RelayViews::interrupt(
+    TenantId tenant_id, std::string session_key, std::string principal, RelayReply reply) {
     ask_lane(
         parts_.lane,
-        [this, tenant_id = std::move(tenant_id), session_key = std::move(session_key)](
-            RelayTurn& turn) -> Result<Json> {
-            TRY(parts_.delivery.interrupt_session(turn, tenant_id, session_key));
+        [this,
+         tenant_id = std::move(tenant_id),
+         session_key = std::move(session_key),
+         principal = std::move(principal)](RelayTurn& turn) -> Result<Json> {
+            TRY(parts_.delivery.interrupt_session(turn, tenant_id, session_key, principal));
             return Json::object({{"ok", true}});
         },
         std::move(reply));

@@ -46,7 +46,8 @@ public:
     void events(std::int64_t count_max, RelayReply reply);  // Newest first.
     void outbounds(OutboundFilter filter, RelayReply reply);
     void replay(std::string outbound_id, std::string principal, RelayReply reply);
-    void interrupt(TenantId tenant_id, std::string session_key, RelayReply reply);
+    void interrupt(
+        TenantId tenant_id, std::string session_key, std::string principal, RelayReply reply);
 
     // On the lane: numbers for /metrics by platform and instance, in Prometheus' text form.
     std::string metrics_text() const;
