@@ -29,7 +29,8 @@ namespace interlock {
 
 // Clients give up after 30 s. The lane looks once a second, hence two seconds before the promise.
 inline constexpr Duration kOutboundAnswerWithin = Duration::of_seconds(25);
-inline constexpr Duration kOutboundAnswerAt = Duration::of_seconds(23);
+inline constexpr Duration kOutboundAnswerAt = {
+    kOutboundAnswerWithin.microseconds - Duration::of_seconds(2).microseconds};
 inline constexpr Duration kOutboundBeginWithin = Duration::of_seconds(20);
 // A worker that has not come back then is not waited for: the outcome stays unknown.
 inline constexpr Duration kOutboundGivenUpAfter = Duration::of_minutes(10);

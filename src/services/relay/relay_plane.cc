@@ -160,9 +160,7 @@ RelayPlane::RelayPlane(Parts parts)
     });
     lane.add_duty([this](RelayTurn& turn) { delivery.sweep(turn); });
     lane.add_duty([this](RelayTurn& turn) { wake.sweep(turn); });
-    lane.add_duty([this](RelayTurn& turn) { media.sweep(turn); });
     lane.add_duty([this](RelayTurn& turn) {
-        vault.sweep(turn.now());
         if (turn.now() < next_purge_) {
             return;
         }
