@@ -66,6 +66,16 @@ std::string RelayOracle::sender_of(const BotKey& bot, const std::string& message
     return found == sent_.end() ? std::string() : found->second;
 }
 
+void RelayOracle::note_reaction(
+    const BotKey& bot, const ReactAction& action, const std::string& instance) {
+    reactions_.insert(row_key({bot.platform, action.message_id, action.emoji, instance}));
+}
+
+bool RelayOracle::has_reacted(
+    const BotKey& bot, const ReactAction& action, const std::string& instance) const {
+    return reactions_.contains(row_key({bot.platform, action.message_id, action.emoji, instance}));
+}
+
 TenantId RelayOracle::route_of(const BotKey& bot, const std::string& discriminator) const {
     const auto found = routes_.find(row_key({bot.platform, bot.bot_id, discriminator}));
     return found == routes_.end() ? TenantId() : found->second;

@@ -43,6 +43,9 @@ public:
         const std::string& instance_id, const BotKey& bot, const std::string& chat_id) const;
     // The instance that a message of the bot belongs to; empty: none.
     std::string sender_of(const BotKey& bot, const std::string& message_id) const;
+    void note_reaction(const BotKey& bot, const ReactAction& action, const std::string& instance);
+    bool has_reacted(
+        const BotKey& bot, const ReactAction& action, const std::string& instance) const;
 
     // For people who change things.
     TenantId route_of(const BotKey& bot, const std::string& discriminator) const;
@@ -75,6 +78,7 @@ private:
     };
     std::map<std::string, Held> held_;  // Chats since they last changed hands.
     std::map<std::string, std::string> sent_;
+    std::set<std::string> reactions_;
 };
 
 }  // namespace interlock::sim

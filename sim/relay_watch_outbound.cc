@@ -160,9 +160,12 @@ void RelayWatch::check_send(const BotKey& bot, const PlatformCall& call, const S
         report("egress", row.instance_id + " edits a message that it has not sent");
     }
     if (const auto* const react = std::get_if<ReactAction>(&call.action);
-        react != nullptr && react->remove &&
-        oracle.sender_of(bot, react->message_id) != row.instance_id) {
-        report("egress", row.instance_id + " changes a message that it has not sent");
+        react != nullptr && !react->remove) {
+        oracle.note_reaction(bot, *react, row.instance_id);
+    } else if (
+        react != nullptr && oracle.sender_of(bot, react->message_id) != row.instance_id &&
+        !oracle.has_reacted(bot, *react, row.instance_id)) {
+        report("egress", row.instance_id + " takes away a reaction that it has not put");
     }
     if (!call.thread_id.empty()) {
         const RelayChat* const thread = parts_.cast.chat(bot, call.thread_id);

@@ -247,6 +247,18 @@ TEST(EgressGuard, LetsAnInstanceChangeItsOwnMessagesOnly) {
     EXPECT_EQ(judge_egress(react, facts), EgressVerdict::allowed);
 }
 
+TEST(EgressGuard, LetsAnInstanceTakeItsOwnReactionAway) {
+    EgressFacts facts = allowed_facts();
+    facts.is_own_reaction = true;
+    const ReactAction react{
+        .chat_id = "C", .message_id = "M", .emoji = "👀", .remove = true, .metadata = {}};
+    EXPECT_EQ(judge_egress(react, facts), EgressVerdict::allowed);
+    const EditAction edit{.chat_id = "C", .message_id = "M", .content = "x", .metadata = {}};
+    EXPECT_EQ(judge_egress(edit, facts), EgressVerdict::not_own_message);
+    facts.chat->routed_tenant = kOther;
+    EXPECT_EQ(judge_egress(react, facts), EgressVerdict::other_tenant);
+}
+
 TEST(EgressGuard, JudgesNoActionWithoutAChat) {
     const EgressFacts facts = allowed_facts();
     EXPECT_EQ(judge_egress(FollowUpAction{}, facts), EgressVerdict::not_a_chat_action);

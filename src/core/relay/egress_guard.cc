@@ -6,12 +6,15 @@
 namespace interlock {
 namespace {
 
-bool changes_a_message(const RelayAction& action) {
-    if (std::holds_alternative<EditAction>(action)) {
-        return true;
+// Gateways mark a person's message while they work on it and take the mark away again, so what
+// they put there themselves is theirs as a message is that they sent.
+bool changes_anothers(const RelayAction& action, const EgressFacts& facts) {
+    if (facts.message_sender == facts.caller.instance_id) {
+        return false;
     }
     const auto* const react = std::get_if<ReactAction>(&action);
-    return react != nullptr && react->remove;
+    return std::holds_alternative<EditAction>(action) ||
+           (react != nullptr && react->remove && !facts.is_own_reaction);
 }
 
 bool is_destination(const EgressChat& chat, const std::string& instance) {
@@ -58,7 +61,7 @@ EgressVerdict judge_egress(const RelayAction& action, const EgressFacts& facts) 
     if (!is_destination(*facts.chat, caller.instance_id)) {
         return EgressVerdict::not_a_destination;
     }
-    if (changes_a_message(action) && facts.message_sender != caller.instance_id) {
+    if (changes_anothers(action, facts)) {
         return EgressVerdict::not_own_message;
     }
     return EgressVerdict::allowed;

@@ -33,6 +33,8 @@ struct EgressFacts {
     EgressCaller caller;
     std::optional<EgressChat> chat;
     std::string message_sender;  // For edits: the instance that sent the message; empty: not ours.
+    // For a reaction that is taken away: whether this instance put it there itself.
+    bool is_own_reaction = false;
 };
 
 enum class EgressVerdict {

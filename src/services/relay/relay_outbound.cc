@@ -224,8 +224,8 @@ RelayOutbound::Refusal RelayOutbound::prepare(RelayTurn& turn, Ask& ask, EgressO
         parts_.vault.close_deferred(
             turn, {ask.caller.instance_id, ask.bot, ask.chat_id}, ask.capability->group);
     }
-    // A follow_up names the capability that it wants; a send only happens to find one.
-    order.falls_back = ask.capability && std::holds_alternative<SendAction>(ask.action);
+    // A follow_up names the capability that it wants; anything else only happens to find one.
+    order.falls_back = ask.capability && !std::holds_alternative<FollowUpAction>(ask.action);
     if (!ask.media.media_id.empty()) {
         order.calls.front().media_type = ask.media.content_type;
         auto& action = std::get<SendMediaAction>(order.calls.front().action);

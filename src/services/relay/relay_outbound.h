@@ -44,6 +44,7 @@ inline constexpr std::size_t kIdempotencyKeyMax = 128;
 inline constexpr Duration kOutboundLife = Duration::of_days(7);
 inline constexpr std::size_t kOutboundTextKeptMax = 16 * 1024;  // A longer one is not kept at all.
 inline constexpr Duration kSentLife = Duration::of_days(30);
+inline constexpr Duration kReactionLife = Duration::of_days(1);  // Longer than any turn.
 inline constexpr Duration kIdempotencyLife = Duration::of_hours(24);
 inline constexpr std::int64_t kOutboundPageMax = 200;
 inline constexpr std::int64_t kOutboundScanMax = 5000;  // Rows looked at for one page.
@@ -199,6 +200,7 @@ private:
     void finished(RelayTurn& turn, const std::string& id, const EgressReport& report);
     void settle(RelayTurn& turn, OutboundRow row, const EgressReport& report);
     void note_sent(RelayTurn& turn, const OutboundRow& row, const EgressReport& report);
+    void note_reaction(RelayTurn& turn, const OutboundRow& row, CallOutcome outcome);
     void note_prompt(RelayTurn& turn, const OutboundRow& row, const EgressReport& report);
     void note_thread(RelayTurn& turn, const OutboundRow& row, const std::string& thread_id);
     void answer(const std::string& id, const OutboundResult& result);
@@ -225,5 +227,8 @@ OutboundResult result_of(const EgressReport& report);
 
 // A text of the action's metadata; empty when there is none.
 std::string metadata_text(const RelayAction& action, std::string_view key);
+// Under which an instance's own reaction is kept, among what it sent.
+std::string reaction_key(
+    const BotKey& bot, const std::string& instance_id, const ReactAction& action);
 
 }  // namespace interlock

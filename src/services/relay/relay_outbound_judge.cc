@@ -54,6 +54,14 @@ EgressChat facts_of(const RelayState& state, const ChatRow& chat, const RelayCal
     return facts;
 }
 
+// A question or a file may be the first thing that is said: the person who gave a command would
+// look at "thinking…" beside it (R10).
+bool makes_a_message(const RelayAction& action) {
+    return std::holds_alternative<SendAction>(action) ||
+           std::holds_alternative<SendMediaAction>(action) ||
+           std::holds_alternative<PromptAction>(action);
+}
+
 // The message that an action changes.
 std::string changed_message(const RelayAction& action) {
     if (const auto* const edit = std::get_if<EditAction>(&action)) {
@@ -71,6 +79,18 @@ std::string metadata_text(const RelayAction& action, std::string_view key) {
     const Json* const metadata = metadata_of(action);
     const Json* const value = metadata == nullptr ? nullptr : metadata->find(key);
     return value == nullptr ? std::string() : id_text(*value).value_or("");
+}
+
+std::string reaction_key(
+    const BotKey& bot, const std::string& instance_id, const ReactAction& action) {
+    return row_key(
+        {bot.platform,
+         bot.bot_id,
+         action.chat_id,
+         action.message_id,
+         "reaction",
+         action.emoji,
+         instance_id});
 }
 
 std::optional<BotKey> RelayOutbound::choose_bot(const OutboundRequest& request, Timestamp now) {
@@ -150,6 +170,11 @@ EgressVerdict RelayOutbound::judge(
             facts.message_sender = (*sent_row)->instance_id;
         }
     }
+    if (const auto* const react = std::get_if<ReactAction>(&ask.action)) {
+        const auto reaction =
+            parts_.state.sent.find(reaction_key(ask.bot, ask.caller.instance_id, *react), now);
+        facts.is_own_reaction = reaction && *reaction != nullptr;
+    }
     return judge_egress(ask.action, facts);
 }
 
@@ -182,7 +207,7 @@ RelayOutbound::Refusal RelayOutbound::find_target(RelayTurn& turn, Ask& ask) {
     if (Refusal refusal = find_thread(ask, turn.now())) {
         return refusal;
     }
-    if (std::holds_alternative<SendAction>(ask.action)) {
+    if (makes_a_message(ask.action)) {
         ask.capability =
             parts_.vault.open_deferred({ask.caller.instance_id, ask.bot, ask.chat_id}, turn.now());
     }

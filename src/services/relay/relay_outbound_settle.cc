@@ -156,6 +156,9 @@ void RelayOutbound::note_prompt(
 
 // Who sent a message is who may change it.
 void RelayOutbound::note_sent(RelayTurn& turn, const OutboundRow& row, const EgressReport& report) {
+    if (row.op == "react") {
+        note_reaction(turn, row, report.outcome);
+    }
     if (row.instance_id.empty() || row.op == "edit" || row.op == "react") {
         return;
     }
@@ -170,6 +173,23 @@ void RelayOutbound::note_sent(RelayTurn& turn, const OutboundRow& row, const Egr
     }
     if (row.op == "thread_create" && !report.last.thread_id.empty()) {
         note_thread(turn, row, report.last.thread_id);
+    }
+}
+
+// Who put a reaction there is who may take it away; one that may be there counts as there.
+void RelayOutbound::note_reaction(RelayTurn& turn, const OutboundRow& row, CallOutcome outcome) {
+    const auto json = parse_json(row.action);
+    const auto action = json ? decode_action(*json) : std::unexpected(json.error());
+    const auto* const react = action ? std::get_if<ReactAction>(&*action) : nullptr;
+    if (react == nullptr || outcome == CallOutcome::not_sent) {
+        return;
+    }
+    const std::string key = reaction_key({row.platform, row.bot_id}, row.instance_id, *react);
+    if (!react->remove) {
+        parts_.state.sent.put(
+            turn, key, {row.instance_id, row.outbound_id}, turn.now() + kReactionLife);
+    } else if (outcome == CallOutcome::sent) {
+        parts_.state.sent.erase(turn, key);
     }
 }
 

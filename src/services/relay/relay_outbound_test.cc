@@ -190,6 +190,41 @@ TEST_F(RelayOutboundTest, EditsOnlyWhatTheInstanceSent) {  // R5
     EXPECT_EQ(desk_.ask(edit).code, "egress_declined");
 }
 
+// The gateway of August 2026 and later puts 👀 on a person's message and takes it away when it is
+// done; its contract (003 as of August, section 4, "react") says the bot's own reaction.
+TEST_F(RelayOutboundTest, TakesAwayOnlyTheReactionsThatTheInstancePut) {
+    desk_.add_chat("c1", "G1", "acme", {"i1", "i2"});
+    const auto react = [](const std::string& emoji, bool remove) {
+        return ReactAction{"c1", "theirs", emoji, remove, Json::object()};
+    };
+    EXPECT_EQ(desk_.ask(react("👀", true)).code, "egress_declined");
+    ASSERT_TRUE(desk_.ask(react("👀", false)).success);
+    EXPECT_EQ(desk_.ask(react("👀", true), "i2").code, "egress_declined");
+    EXPECT_EQ(desk_.ask(react("✅", true)).code, "egress_declined");
+    desk_.restart();
+    EXPECT_TRUE(desk_.ask(react("👀", true)).success);
+    EXPECT_EQ(desk_.ask(react("👀", true)).code, "egress_declined");
+}
+
+TEST_F(RelayOutboundTest, AReactionThatMayBeThereCanBeTakenAway) {
+    const ReactAction put{"c1", "theirs", "👀", false, Json::object()};
+    ReactAction take = put;
+    take.remove = true;
+    desk_.discord.on_call = [](const PlatformCall&) {
+        return ScriptedPlatform::not_sent("forbidden");
+    };
+    EXPECT_FALSE(desk_.ask(put).success);
+    EXPECT_EQ(desk_.ask(take).code, "egress_declined");
+    desk_.discord.on_call = [](const PlatformCall&) {
+        PlatformReply reply;
+        reply.outcome = CallOutcome::unknown;
+        return reply;
+    };
+    EXPECT_TRUE(desk_.ask(put).ambiguous);
+    desk_.discord.on_call = nullptr;
+    EXPECT_TRUE(desk_.ask(take).success);
+}
+
 TEST_F(RelayOutboundTest, RefusesAnEditThatDoesNotFit) {
     ASSERT_TRUE(send("c1", "hello").success);
     const auto result = desk_.ask(EditAction{"c1", "m1", std::string(5000, 'x'), Json::object()});
@@ -382,6 +417,29 @@ TEST_F(RelayOutboundTest, TheFirstSendAnswersADeferredInteraction) {  // R10
     EXPECT_EQ(calls[0].capability, "tok");
     EXPECT_TRUE(calls[0].edits_original);
     EXPECT_EQ(calls[1].capability, "");
+}
+
+TEST_F(RelayOutboundTest, AQuestionOrAFileAnswersADeferredInteractionToo) {  // R10
+    bind_capability("tok");
+    PromptAction prompt;
+    prompt.chat_id = "c1";
+    prompt.content = "Which?";
+    prompt.prompt_kind = "choice";
+    prompt.prompt_id = "p1";
+    prompt.options = {{"a", "A", ""}};
+    ASSERT_TRUE(desk_.ask(prompt).success);
+    bind_capability("tok2");
+    SendMediaAction media;
+    media.chat_id = "c1";
+    media.media_kind = "image";
+    media.source_url = "https://files.example/a.png";
+    ASSERT_TRUE(desk_.ask(media).success);
+    const auto calls = desk_.discord.calls();
+    ASSERT_EQ(calls.size(), 2u);
+    EXPECT_EQ(calls[0].capability, "tok");
+    EXPECT_TRUE(calls[0].edits_original);
+    EXPECT_EQ(calls[1].capability, "tok2");
+    EXPECT_TRUE(calls[1].edits_original);
 }
 
 TEST_F(RelayOutboundTest, ADeadInteractionDoesNotKeepASendFromLeaving) {
