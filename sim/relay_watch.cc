@@ -118,7 +118,8 @@ void RelayWatch::take_entry(const BufferEntry& entry, const std::set<std::string
     buffer_[place] = Entry{entry.kind, entry.event_key, {}, {}};
 }
 
-// A forward that nobody acknowledges: later mail was, or a minute has passed (R10).
+// A forward that nobody acknowledges: later mail was, its gateway went idle, or a minute has passed
+// (R10).
 bool RelayWatch::is_settled_forward(const Place& place, const Entry& entry) const {
     if (entry.kind != EntryKind::passthrough || entry.sockets.empty()) {
         return false;
@@ -126,7 +127,9 @@ bool RelayWatch::is_settled_forward(const Place& place, const Entry& entry) cons
     const bool has_later = std::ranges::any_of(believed_, [&](const Place& other) {
         return other.first == place.first && other.second > place.second;
     });
-    return has_later || parts_.clock.now() >= entry.written_at + kForwardSettles;
+    const bool has_left = std::ranges::any_of(
+        entry.sockets, [this](std::uint64_t socket) { return idle_.contains(socket); });
+    return has_later || has_left || parts_.clock.now() >= entry.written_at + kForwardSettles;
 }
 
 void RelayWatch::on_acknowledged(const Place& place) {

@@ -57,6 +57,8 @@ public:
     struct SocketEnd {
         std::vector<QueuedEntry> tried;  // Still waiting, with their new count.
         std::vector<QueuedEntry> dead;   // Tried too often; no longer in the queue.
+        // Forwards of a socket that left in good order; no longer in the queue (R10).
+        std::vector<std::int64_t> settled;
     };
     SocketEnd disconnect();
     bool is_connected() const { return is_connected_; }

@@ -130,6 +130,35 @@ TEST(DeliveryQueue, ForwardsDoNotHoldUpTheDrain) {  // R10
     EXPECT_EQ(queue.bytes(), 0);
 }
 
+TEST(DeliveryQueue, AForwardIsSettledByAGatewayThatLeavesInGoodOrder) {  // R10
+    DeliveryQueue queue;
+    queue.connect();
+    add(queue, 1, EntryKind::passthrough);
+    add(queue, 2);
+    EXPECT_EQ(queue.take_due({}), (Seqs{1, 2}));
+    add(queue, 3, EntryKind::passthrough);
+    queue.go_idle(at_second(1));
+    EXPECT_TRUE(queue.take_idle_answer(at_second(2)));
+    const auto end = queue.disconnect();
+    EXPECT_EQ(end.settled, Seqs{1});
+    EXPECT_EQ(seqs_of(end.tried), Seqs{2});
+    EXPECT_EQ(queue.bytes(), 20);
+    queue.connect();
+    EXPECT_EQ(queue.take_due({}), (Seqs{2, 3}));
+}
+
+TEST(DeliveryQueue, AForwardWaitsForAGatewayThatWasCutOff) {  // R10
+    DeliveryQueue queue;
+    queue.connect();
+    add(queue, 1, EntryKind::passthrough);
+    add(queue, 2);
+    EXPECT_EQ(queue.take_due({}), (Seqs{1, 2}));
+    queue.go_idle(at_second(1));  // It is gone before it was told.
+    const auto end = queue.disconnect();
+    EXPECT_EQ(end.settled, Seqs{});
+    EXPECT_EQ(seqs_of(end.tried), (Seqs{1, 2}));
+}
+
 TEST(DeliveryQueue, NoMoreForwardsAreOutThanItsWindow) {
     DeliveryQueue queue({.passthrough_window = 2});
     for (std::int64_t seq = 1; seq < 5; ++seq) {
@@ -271,7 +300,9 @@ TEST(DeliveryQueue, LosesNothingAndRepeatsNothingAcknowledged) {
                     break;
                 case 3:
                     if (queue.is_connected()) {
-                        end(seqs_of(queue.disconnect().dead));
+                        const auto over = queue.disconnect();
+                        end(seqs_of(over.dead));
+                        end(over.settled);
                     }
                     break;
                 case 4:
@@ -284,6 +315,7 @@ TEST(DeliveryQueue, LosesNothingAndRepeatsNothingAcknowledged) {
                     break;
                 case 6:
                     queue.go_idle(now);
+                    queue.take_idle_answer(now);
                     break;
                 default:
                     for (const std::int64_t seq : queue.take_due(now)) {

@@ -75,6 +75,11 @@ void RelayDelivery::end_session(RelayTurn& turn, const std::string& instance_id,
     for (const QueuedEntry& entry : end.dead) {
         lay_aside(turn, instance_id, entry, "not_acknowledged");
     }
+    for (const std::int64_t seq : end.settled) {
+        turn.rows().acknowledged.push_back({instance_id, seq});
+        forget_text(instance_id, box, seq);
+        ++counters_.settled;
+    }
 }
 
 // Its text and event come from the store's own entry.

@@ -199,6 +199,21 @@ TEST_F(DeliveryTest, AForwardThatWasLaidAsideIsStillAForward) {  // R10
     EXPECT_EQ(std::get<PassthroughForwardFrame>(frames[1]).forward.body, "body");
 }
 
+// Seen with the real client: it acknowledges no forward, and "/restart" came again and again.
+TEST_F(DeliveryTest, ACommandDoesNotComeAgainToAGatewayThatWentIdle) {  // R10, 003 §3.2
+    auto gateway = world.connect("i1");
+    PlatformArrival arrival = RelayWorld::message("ann", "m1");
+    arrival.forward = PassthroughForward{"local", "bot", "POST", "/", {}, "body", {}};
+    world.submit(std::move(arrival));
+    ASSERT_EQ(gateway.socket->take_frames().size(), 2u);
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    EXPECT_TRUE(world.store.load_buffer_heads()->empty());
+    EXPECT_EQ(world.delivery.counters().settled, 1);
+    auto again = world.connect("i1");
+    EXPECT_EQ(again.socket->take_frames().size(), 1u);  // The descriptor.
+}
+
 TEST_F(DeliveryTest, SocketsThatTakeNothingDoNotUseUpAMessagesChances) {  // R2
     send("m1");
     for (int socket = 0; socket < 4; ++socket) {
