@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.h"
+#include "base/result.h"
 #include "base/secret_string.h"
 #include "base/time.h"
 #include "contracts/relay/descriptor.h"
@@ -112,6 +114,18 @@ struct ViewQuestion {
     std::string user_id;
 };
 
+// A file of a message, asked of the platform with the bot's credential.
+struct FileQuestion {
+    PlatformFile file;
+    std::size_t bytes_max = 0;
+    Duration timeout;  // Of each call to the platform.
+};
+struct DownloadedFile {
+    std::string bytes;
+    std::string content_type;  // As the platform says; may be empty.
+    std::string filename;
+};
+
 struct PlatformHealth {
     bool is_connected = false;  // Receives now.
     bool is_broken = false;     // Will not come back by itself (wrong token, forbidden intents).
@@ -149,6 +163,12 @@ public:
     // out (I5: counts as no). Platforms without such permissions answer true.
     virtual std::optional<bool> cached_view(const ViewQuestion& question) const = 0;
     virtual std::optional<bool> find_view(const ViewQuestion& question) = 0;
+
+    // Blocking, from several threads; soon after stop() it ends. `body_too_large`; `not_found` when
+    // the platform has it no more; `unavailable` when another try may help.
+    virtual Result<DownloadedFile> download(const FileQuestion&) {
+        return fail(errors::not_found, "This platform has no files to fetch.");
+    }
 };
 
 }  // namespace interlock

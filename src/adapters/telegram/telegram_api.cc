@@ -37,15 +37,16 @@ std::expected<TelegramAnswer, TelegramFailure> TelegramApi::ask(
     return *std::move(answer);
 }
 
-std::expected<std::string, HttpFailure> TelegramApi::fetch(const std::string& path) const {
+std::expected<std::string, HttpFailure> TelegramApi::fetch(
+    const std::string& path, const FetchBounds& bounds) const {
     PlatformHttpCall call;
     call.method = "GET";
     call.url = parts_.api_base + "/file/bot" + std::string(token());
     for (const std::string_view part : split(path, '/')) {
         call.url += "/" + percent_encode(part);
     }
-    call.timeout = Duration::of_minutes(2);
-    call.answer_bytes_max = kTelegramDownloadBytesMax;
+    call.timeout = bounds.timeout;
+    call.answer_bytes_max = bounds.bytes_max;
     call.is_cancelled = &parts_.is_stopped;
     auto answered = parts_.http(call);
     wipe(call.url);

@@ -41,7 +41,12 @@ public:
     std::expected<TelegramAnswer, TelegramFailure> ask(
         const TelegramRequest& request, const Patience& patience) const;
     // The bytes of a file by the path that getFile told.
-    std::expected<std::string, HttpFailure> fetch(const std::string& path) const;
+    struct FetchBounds {
+        Duration timeout;
+        std::size_t bytes_max = kTelegramDownloadBytesMax;
+    };
+    std::expected<std::string, HttpFailure> fetch(
+        const std::string& path, const FetchBounds& bounds) const;
 
     std::string_view token() const { return parts_.token.reveal(); }
 

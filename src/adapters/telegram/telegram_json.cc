@@ -476,6 +476,10 @@ bool is_parse_problem(const TelegramAnswer& answer) {
     return answer.code == 400 && says(answer, "can't parse entities");
 }
 
+bool is_too_big(const TelegramAnswer& answer) {
+    return answer.code == 400 && says(answer, "file is too big");
+}
+
 bool is_webhook_conflict(const TelegramAnswer& answer) {
     return answer.code == 409 && says(answer, "webhook");
 }

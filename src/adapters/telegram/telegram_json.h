@@ -76,6 +76,7 @@ std::optional<TelegramAnswer> read_telegram_answer(std::string_view body);
 // Why a call was refused; `token` is masked in what Telegram says.
 PlatformReply refused_by_telegram(const TelegramAnswer& answer, std::string_view token);
 bool is_parse_problem(const TelegramAnswer& answer);
+bool is_too_big(const TelegramAnswer& answer);  // A file, for a bot to fetch.
 // A webhook is set, so nothing can be fetched.
 bool is_webhook_conflict(const TelegramAnswer& answer);
 // What a call that was taken yields.

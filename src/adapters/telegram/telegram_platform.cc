@@ -202,25 +202,41 @@ WebhookAnswer TelegramPlatform::receive(const WebhookRequest& request) {
     return answer;
 }
 
-Result<DownloadedFile> TelegramPlatform::download(const std::string& file_id) {
-    const auto answer = api_.ask(get_file_request(file_id), {});
+Result<DownloadedFile> TelegramPlatform::download(const FileQuestion& question) {
+    const std::size_t bytes_max = std::min(question.bytes_max, kTelegramDownloadBytesMax);
+    const auto is_large = [bytes_max](const std::optional<std::int64_t>& size) {
+        return size.value_or(0) > static_cast<std::int64_t>(bytes_max);
+    };
+    if (is_large(question.file.size)) {
+        return fail(errors::body_too_large, "The file is larger than a bot may fetch.");
+    }
+    const auto answer = api_.ask(
+        get_file_request(question.file.file_id),
+        {.timeout = question.timeout, .ends_with_stop = true});
     if (!answer) {
         return fail(errors::unavailable, "Telegram did not say where the file is.");
+    }
+    if (is_too_big(*answer)) {
+        return fail(errors::body_too_large, "The file is larger than a bot may fetch.");
+    }
+    if (answer->retry_after) {
+        return fail(errors::unavailable, "Telegram asks to wait.");
     }
     const auto file = answer->is_ok ? read_file(answer->result) : std::nullopt;
     if (!file) {
         return fail(errors::not_found, "Telegram has no such file for this bot.");
     }
-    constexpr auto kSizeMax = static_cast<std::int64_t>(kTelegramDownloadBytesMax);
-    if (file->size.value_or(0) > kSizeMax) {
+    if (is_large(file->size)) {
         return fail(errors::body_too_large, "The file is larger than a bot may fetch.");
     }
-    auto bytes = api_.fetch(file->path);
+    auto bytes = api_.fetch(file->path, {.timeout = question.timeout, .bytes_max = bytes_max});
     if (!bytes) {
         return fail(errors::unavailable, "The file could not be fetched from Telegram.");
     }
     return DownloadedFile{
-        .bytes = *std::move(bytes), .filename = file->path.substr(file->path.rfind('/') + 1)};
+        .bytes = *std::move(bytes),
+        .content_type = {},
+        .filename = file->path.substr(file->path.rfind('/') + 1)};
 }
 
 void TelegramPlatform::run(PlatformInbox& inbox) {

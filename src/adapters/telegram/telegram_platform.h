@@ -46,11 +46,6 @@ struct TelegramConfig {
     SecretString webhook_secret;  // 1 to 256 of A-Z a-z 0-9 _ -
 };
 
-struct DownloadedFile {
-    std::string bytes;
-    std::string filename;
-};
-
 class TelegramPlatform final : public ChatPlatform {
 public:
     struct Parts {
@@ -74,9 +69,7 @@ public:
     WebhookAnswer receive(const WebhookRequest& request) override;
     std::optional<bool> cached_view(const ViewQuestion&) const override { return true; }
     std::optional<bool> find_view(const ViewQuestion&) override { return true; }
-
-    // A file of a message (PlatformFile::file_id), at most kTelegramDownloadBytesMax. Blocking.
-    Result<DownloadedFile> download(const std::string& file_id);
+    Result<DownloadedFile> download(const FileQuestion& question) override;
 
 private:
     struct Notice {

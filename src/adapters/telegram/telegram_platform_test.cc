@@ -419,9 +419,17 @@ TEST_F(TelegramTest, KeepsToThirtyMessagesASecond) {
     EXPECT_LE(clock_.now() - before, Duration::of_milliseconds(2010));
 }
 
+FileQuestion file_question() {
+    FileQuestion question;
+    question.file.file_id = "f1";
+    question.bytes_max = std::size_t{25} * 1024 * 1024;
+    question.timeout = Duration::of_seconds(5);
+    return question;
+}
+
 TEST_F(TelegramTest, DownloadsAFileWithoutLettingItsAddressOut) {
     open();
-    const auto file = telegram_->download("f1");
+    const auto file = telegram_->download(file_question());
     ASSERT_TRUE(file.has_value());
     EXPECT_EQ(file->bytes, "bytes");
     EXPECT_EQ(file->filename, "file 1.jpg");
@@ -435,7 +443,7 @@ TEST_F(TelegramTest, AFileThatIsTooLargeIsNotFetched) {
                                         : std::nullopt;
     });
     open();
-    EXPECT_EQ(telegram_->download("f1").error().code(), "body_too_large");
+    EXPECT_EQ(telegram_->download(file_question()).error().code(), "body_too_large");
     EXPECT_TRUE(fake_.calls("file").empty());
 }
 
@@ -444,7 +452,27 @@ TEST_F(TelegramTest, AFileThatTelegramDoesNotKnowIsNotFound) {
         return FakeTelegram::refuse(400, "Bad Request: invalid file_id");
     });
     open();
-    EXPECT_EQ(telegram_->download("f1").error().code(), "not_found");
+    EXPECT_EQ(telegram_->download(file_question()).error().code(), "not_found");
+}
+
+TEST_F(TelegramTest, TellsWhetherAnotherTryForAFileMayHelp) {
+    std::string says = "Bad Request: file is too big";
+    int status = 400;
+    fake_.intercept(
+        [&](const Seen&) -> std::optional<Outcome> { return FakeTelegram::refuse(status, says); });
+    open();
+    EXPECT_EQ(telegram_->download(file_question()).error().code(), "body_too_large");
+    status = 500;
+    says = "Internal Server Error";
+    EXPECT_EQ(telegram_->download(file_question()).error().code(), "unavailable");
+}
+
+TEST_F(TelegramTest, AFileThatIsToldToBeTooLargeIsNotAskedFor) {
+    open();
+    FileQuestion question = file_question();
+    question.file.size = 20'000'001;
+    EXPECT_EQ(telegram_->download(question).error().code(), "body_too_large");
+    EXPECT_TRUE(fake_.calls("getFile").empty());
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "adapters/chat/file_answer.h"
 #include "adapters/chat/platform_call.h"
 #include "adapters/twilio/twilio_json.h"
 #include "base/bytes.h"
+#include "base/errors.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "core/relay/message_split.h"
@@ -119,6 +121,51 @@ PlatformReply TwilioPlatform::attempt(const SendAction& action) const {
         return failed_reply(kName, answer.error());
     }
     return read_twilio_answer(*answer, [this](std::string_view text) { return masked(text); });
+}
+
+std::expected<PlatformHttpAnswer, HttpFailure> TwilioPlatform::ask_file(
+    const std::string& url, const FileQuestion& question, Credential credential) const {
+    PlatformHttpCall call;
+    call.method = "GET";
+    call.url = url;
+    if (credential == Credential::with) {
+        call.headers = {{"authorization", std::string(authorization_.reveal())}};
+    }
+    call.timeout = question.timeout;
+    call.answer_bytes_max = question.bytes_max;
+    call.is_cancelled = &stop_.stopped();
+    auto answered = parts_.http(call);
+    for (auto& [name, value] : call.headers) {
+        wipe(value);
+    }
+    return answered;
+}
+
+// Twilio's own address gets the credential and nobody else's does. It answers with the file, or
+// with where it lies: an address for a short while, which needs none.
+Result<DownloadedFile> TwilioPlatform::download(const FileQuestion& question) {
+    const std::string own = parts_.config.api_base + "/";
+    if (!question.file.file_id.starts_with(own)) {
+        return fail(errors::not_found, "The address of the file is not one of Twilio's.");
+    }
+    auto answered = ask_file(question.file.file_id, question, Credential::with);
+    if (answered && answered->status >= 300 && answered->status < 400) {
+        const std::string place = header_of(*answered, "location");
+        if (!place.starts_with("https://") && !place.starts_with(own)) {
+            return fail(errors::not_found, "Twilio did not say where the file is.");
+        }
+        answered = ask_file(place, question, Credential::without);
+    }
+    if (!answered || answered->status >= 500 || answered->status == 429) {
+        return fail(errors::unavailable, "The file could not be fetched from Twilio.");
+    }
+    if (answered->status != 200) {
+        return fail(errors::not_found, "Twilio has no such file.");
+    }
+    return DownloadedFile{
+        .bytes = std::move(answered->body),
+        .content_type = header_of(*answered, "content-type"),
+        .filename = disposition_name(header_of(*answered, "content-disposition"))};
 }
 
 WebhookAnswer TwilioPlatform::receive(const WebhookRequest& request) {

@@ -54,10 +54,14 @@ public:
     WebhookAnswer receive(const WebhookRequest& request) override;
     std::optional<bool> cached_view(const ViewQuestion&) const override { return true; }
     std::optional<bool> find_view(const ViewQuestion&) override { return true; }
+    Result<DownloadedFile> download(const FileQuestion& question) override;
 
 private:
     PlatformReply attempt(const SendAction& action) const;
     std::string masked(std::string_view text) const;
+    enum class Credential { with, without };
+    std::expected<PlatformHttpAnswer, HttpFailure> ask_file(
+        const std::string& url, const FileQuestion& question, Credential credential) const;
 
     const Parts parts_;
     const BotKey bot_;

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "adapters/twilio/twilio_json.h"
 #include "base/bytes.h"
 #include "base/crypto.h"
+#include "base/errors.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {
@@ -150,6 +154,82 @@ TEST_F(TwilioTest, TheSignatureIsOverTheAddressThatTwilioWasTold) {
         twilio.receive(webhook({{"Body", "hi"}, {"From", "+15550199"}, {"MessageSid", "SM1"}}));
     EXPECT_EQ(answer.status, 403);
     EXPECT_EQ(answer.refusal, "bad_signature");
+}
+
+class TwilioFiles : public TwilioTest {
+protected:
+    Result<DownloadedFile> download(const std::string& url) {
+        FileQuestion question;
+        question.file.file_id = url;
+        question.bytes_max = 1000;
+        question.timeout = Duration::of_seconds(5);
+        TwilioPlatform twilio(
+            {.config = config(),
+             .http = [this](const PlatformHttpCall& call)
+                 -> std::expected<PlatformHttpAnswer, HttpFailure> {
+                 calls_.push_back(call);
+                 const auto found = places_.find(call.url);
+                 if (found == places_.end()) {
+                     return std::unexpected(HttpFailure::not_sent);
+                 }
+                 return found->second;
+             },
+             .clock = clock_});
+        return twilio.download(question);
+    }
+    static std::size_t credentials_in(const PlatformHttpCall& call) {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            call.headers, [](const auto& header) { return header.first == "authorization"; }));
+    }
+    const std::string own_ =
+        "https://api.twilio.com/2010-04-01/Accounts/AC1/Messages/MM1/Media/ME1";
+    std::map<std::string, PlatformHttpAnswer> places_;
+};
+
+TEST_F(TwilioFiles, AreFetchedWithTheCredentialAndFollowedWithout) {
+    places_[own_] = {307, {{"Location", "https://files.example/short-lived"}}, ""};
+    places_["https://files.example/short-lived"] = {
+        200,
+        {{"Content-Type", "image/png"}, {"Content-Disposition", "inline; filename=\"a b.png\""}},
+        "bytes"};
+    const auto file = download(own_);
+    ASSERT_TRUE(file.has_value());
+    EXPECT_EQ(file->bytes, "bytes");
+    EXPECT_EQ(file->content_type, "image/png");
+    EXPECT_EQ(file->filename, "a b.png");
+    ASSERT_EQ(calls_.size(), 2u);
+    EXPECT_EQ(credentials_in(calls_[0]), 1u);
+    EXPECT_EQ(credentials_in(calls_[1]), 0u);
+    EXPECT_EQ(calls_[1].answer_bytes_max, 1000u);
+}
+
+TEST_F(TwilioFiles, AnAddressOfSomebodyElseGetsNoCall) {
+    for (const std::string url :
+         {"https://evil.example/x",
+          "https://api.twilio.com.evil.example/x",
+          "https://api.twilio.com@evil.example/x",
+          "http://api.twilio.com/x"}) {
+        EXPECT_EQ(download(url).error(), errors::not_found) << url;
+    }
+    EXPECT_TRUE(calls_.empty());
+}
+
+TEST_F(TwilioFiles, OnlyOneStepIsFollowedAndOnlyToHttps) {
+    places_[own_] = {302, {{"Location", "http://files.example/x"}}, ""};
+    EXPECT_FALSE(download(own_).has_value());
+    EXPECT_EQ(calls_.size(), 1u);
+    places_[own_] = {302, {{"Location", "https://files.example/1"}}, ""};
+    places_["https://files.example/1"] = {302, {{"Location", "https://files.example/2"}}, ""};
+    EXPECT_FALSE(download(own_).has_value());
+    EXPECT_EQ(calls_.size(), 3u);
+}
+
+TEST_F(TwilioFiles, TellWhetherAnotherTryMayHelp) {
+    EXPECT_EQ(download(own_).error(), errors::unavailable);
+    places_[own_] = {503, {}, ""};
+    EXPECT_EQ(download(own_).error(), errors::unavailable);
+    places_[own_] = {404, {}, ""};
+    EXPECT_EQ(download(own_).error(), errors::not_found);
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapters/chat/file_answer.h"
 #include "adapters/chat/platform_call.h"
 #include "adapters/wecom/wecom_json.h"
+#include "base/errors.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::string_view kName = "WeCom";
 constexpr std::string_view kTaken = "success";
+constexpr std::int64_t kBusy = -1;
 
 WebhookAnswer refuse_webhook(int status, std::string why) {
     WebhookAnswer answer;
@@ -40,6 +43,13 @@ FormFields query_of(const WebhookRequest& request) {
     }
     const std::string_view query = std::string_view(request.url).substr(start + 1);
     return read_form(query.substr(0, query.find('#'))).value_or(FormFields());
+}
+
+// WeCom's own answers have no name and are JSON or text.
+bool is_file(const PlatformHttpAnswer& answer) {
+    const std::string type = header_of(answer, "content-type");
+    return !header_of(answer, "content-disposition").empty() ||
+           (!type.empty() && !type.starts_with("application/json") && !type.starts_with("text/"));
 }
 
 // Who did not sign it is turned away; who did, and sent what cannot be read, is told so.
@@ -201,6 +211,52 @@ std::expected<SecretString, PlatformReply> WecomPlatform::fetch_token() {
         parts_.clock.monotonic().microseconds +
         std::max(lifetime.microseconds - kWecomTokenMargin.microseconds, std::int64_t{0})};
     return std::move(answer->access_token);
+}
+
+std::expected<PlatformHttpAnswer, HttpFailure> WecomPlatform::ask_file(
+    const FileQuestion& question, std::string_view token) const {
+    PlatformHttpCall call;
+    call.method = "GET";
+    call.url = parts_.config.api_base + "/cgi-bin/media/get?access_token=" + percent_encode(token) +
+               "&media_id=" + percent_encode(question.file.file_id);
+    call.timeout = question.timeout;
+    call.answer_bytes_max = question.bytes_max;
+    call.is_cancelled = &stop_.stopped();
+    auto answered = parts_.http(call);
+    wipe(call.url);
+    return answered;
+}
+
+// A file comes as it is; anything else comes as the JSON of an answer, with 200 as well.
+Result<DownloadedFile> WecomPlatform::download(const FileQuestion& question) {
+    SecretString token;
+    for (int tries = 0; tries < 2; ++tries) {
+        auto fetched = access_token(token.reveal());
+        if (!fetched) {
+            return fail(errors::unavailable, "WeCom gave no access token.");
+        }
+        token = *std::move(fetched);
+        auto answered = ask_file(question, token.reveal());
+        if (!answered || answered->status >= 500) {
+            return fail(errors::unavailable, "The file could not be fetched from WeCom.");
+        }
+        if (answered->status != 200) {
+            return fail(errors::not_found, "WeCom has no such file for this application.");
+        }
+        const auto answer = is_file(*answered) ? std::nullopt : read_wecom_answer(answered->body);
+        if (!answer) {
+            return DownloadedFile{
+                .bytes = std::move(answered->body),
+                .content_type = header_of(*answered, "content-type"),
+                .filename = disposition_name(header_of(*answered, "content-disposition"))};
+        }
+        if (!is_stale_token(answer->code)) {
+            return answer->code == kBusy
+                       ? fail(errors::unavailable, "WeCom was busy.")
+                       : fail(errors::not_found, "WeCom has no such file for this application.");
+        }
+    }
+    return fail(errors::unavailable, "WeCom takes no access token.");
 }
 
 WecomMessage WecomPlatform::open(const WebhookRequest& request, std::string encrypt) const {

@@ -58,6 +58,7 @@ public:
     WebhookAnswer receive(const WebhookRequest& request) override;
     std::optional<bool> cached_view(const ViewQuestion&) const override { return true; }
     std::optional<bool> find_view(const ViewQuestion&) override { return true; }
+    Result<DownloadedFile> download(const FileQuestion& question) override;
 
 private:
     struct Token {
@@ -68,6 +69,8 @@ private:
     std::expected<SecretString, PlatformReply> access_token(std::string_view stale);
     std::expected<SecretString, PlatformReply> fetch_token();
     PlatformReply attempt(const SendAction& action);
+    std::expected<PlatformHttpAnswer, HttpFailure> ask_file(
+        const FileQuestion& question, std::string_view token) const;
     WecomMessage open(const WebhookRequest& request, std::string encrypt) const;
     std::string masked(std::string_view text, std::string_view token) const;
 

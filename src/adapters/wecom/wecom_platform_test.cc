@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/wecom/wecom_json.h"
+#include "base/errors.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {
@@ -31,6 +32,13 @@ protected:
         request.body = "<xml><Encrypt>" + made.encrypt + "</Encrypt></xml>";
         return request;
     }
+    Result<DownloadedFile> download(const std::string& media_id) {
+        FileQuestion question;
+        question.file.file_id = media_id;
+        question.bytes_max = 1000;
+        question.timeout = Duration::of_seconds(5);
+        return wecom_.download(question);
+    }
     static PlatformHttpAnswer answer_of(std::string body) { return {200, {}, std::move(body)}; }
 
     FakeClock clock_;
@@ -39,6 +47,7 @@ protected:
     int tokens_ = 0;
     std::vector<std::string> answers_;  // To messages, in order; then all are taken.
     std::string token_answer_;          // Instead of a token.
+    std::vector<PlatformHttpAnswer> files_;
     WecomPlatform wecom_{
         {.config =
              {.bot_id = "1",
@@ -56,6 +65,15 @@ protected:
                          ? token_answer_
                          : R"({"errcode":0,"expires_in":7200,"access_token":"t)" +
                                std::to_string(++tokens_) + "\"}");
+             }
+             if (call.url.find("media/get") != std::string::npos) {
+                 EXPECT_EQ(call.answer_bytes_max, 1000u);
+                 if (files_.empty()) {
+                     return std::unexpected(HttpFailure::unknown);
+                 }
+                 PlatformHttpAnswer file = files_.front();
+                 files_.erase(files_.begin());
+                 return file;
              }
              bodies_.push_back(call.body);
              if (answers_.empty()) {
@@ -191,6 +209,56 @@ TEST_F(WecomTest, ABodyWithoutAMessageIsA400) {
     WebhookRequest request = callback("<xml></xml>");
     request.body = "<xml></xml>";
     EXPECT_EQ(wecom_.receive(request).status, 400);
+}
+
+TEST_F(WecomTest, FetchesAFileWithItsToken) {
+    files_ = {
+        {200,
+         {{"Content-Type", "image/jpeg"},
+          {"Content-disposition", "attachment; filename=\"1.jpg\""}},
+         "bytes"}};
+    const auto file = download("media&1");
+    ASSERT_TRUE(file.has_value());
+    EXPECT_EQ(file->bytes, "bytes");
+    EXPECT_EQ(file->content_type, "image/jpeg");
+    EXPECT_EQ(file->filename, "1.jpg");
+    EXPECT_EQ(
+        urls_.back(),
+        "https://qyapi.weixin.qq.com/cgi-bin/media/get?access_token=t1&media_id=media%261");
+}
+
+TEST_F(WecomTest, FetchesAFileWithANewTokenWhenTheOldOneIsStale) {
+    files_ = {
+        {200, {{"Content-Type", "application/json"}}, R"({"errcode":42001,"errmsg":"expired"})"},
+        {200, {{"Content-Type", "image/jpeg"}}, "bytes"}};
+    EXPECT_TRUE(download("m").has_value());
+    EXPECT_EQ(tokens_, 2);
+}
+
+TEST_F(WecomTest, KnowsAnAnswerFromAFile) {
+    files_ = {
+        {200, {{"Content-Type", "text/plain"}}, R"({"errcode":40007,"errmsg":"invalid media_id"})"},
+        {200, {{"Content-Type", "text/plain"}}, R"({"errcode":-1,"errmsg":"busy"})"},
+        {200,
+         {{"Content-Type", "application/json"}, {"Content-Disposition", "attachment"}},
+         R"({"errcode":40007})"},
+        {200, {{"Content-Type", "text/plain"}}, "a note"},
+        {404, {}, ""},
+        {502, {}, ""}};
+    EXPECT_EQ(download("m").error(), errors::not_found);
+    EXPECT_EQ(download("m").error(), errors::unavailable);
+    EXPECT_EQ(download("m")->bytes, R"({"errcode":40007})");
+    EXPECT_EQ(download("m")->bytes, "a note");
+    EXPECT_EQ(download("m").error(), errors::not_found);
+    EXPECT_EQ(download("m").error(), errors::unavailable);
+    EXPECT_EQ(download("m").error(), errors::unavailable);
+}
+
+TEST_F(WecomTest, FetchesNothingWithoutAToken) {
+    token_answer_ = R"({"errcode":40001,"errmsg":"invalid credential corp&secret"})";
+    const auto file = download("m");
+    EXPECT_EQ(file.error(), errors::unavailable);
+    EXPECT_EQ(file.error().message.find("corp&secret"), std::string::npos);
 }
 
 }  // namespace

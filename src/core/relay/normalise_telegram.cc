@@ -141,7 +141,8 @@ void add_file(const Json& json, const Kind& kind, PlatformEvent& made) {
         .kind = kind.type == MessageType::photo ? "image" : std::string(to_word(kind.type)),
         .mime = in.text("mime_type"),
         .filename = in.text("file_name", kRelayNameBytesMax),
-        .size = in.integer("file_size")};
+        .size = in.integer("file_size"),
+        .public_url = {}};
     if (in.ok() && !file.file_id.empty()) {
         made.event.type = kind.type;
         made.files.push_back(std::move(file));

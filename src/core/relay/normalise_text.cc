@@ -31,6 +31,14 @@ bool is_bounded(const MessageEvent& event) {
            is_valid_utf8(event.text) && is_valid_utf8(event.source.chat_id);
 }
 
+bool is_bounded(const PlatformFile& file) {
+    return !file.file_id.empty() && file.file_id.size() <= kRelayUrlBytesMax &&
+           file.kind.size() <= kRelayIdBytesMax && file.mime.size() <= kRelayIdBytesMax &&
+           file.filename.size() <= kRelayNameBytesMax &&
+           file.public_url.size() <= kRelayUrlBytesMax &&
+           is_valid_utf8(file.file_id + file.kind + file.mime + file.filename + file.public_url);
+}
+
 PlatformEvent direct_message(std::string platform, std::string from, std::string id) {
     PlatformEvent made;
     made.event_id = id;
@@ -46,28 +54,35 @@ PlatformEvent direct_message(std::string platform, std::string from, std::string
     return made;
 }
 
-void add_media(const FormFields& form, MessageEvent& event) {
+// The addresses may ask for the account's credential and always name the account, so gateways do
+// not get them.
+void add_files(const FormFields& form, PlatformEvent& made) {
     std::size_t count = 0;
     const std::string digits = field(form, "NumMedia");
     std::from_chars(digits.data(), digits.data() + digits.size(), count);
     for (std::size_t i = 0; i < std::min(count, kSmsMediaMax); ++i) {
         const std::string number = std::to_string(i);
-        MediaItem media;
-        media.url = field(form, "MediaUrl" + number);
-        media.mime = field(form, "MediaContentType" + number);
-        if (media.url.empty() || media.url.size() > kRelayUrlBytesMax) {
+        PlatformFile file;
+        file.file_id = field(form, "MediaUrl" + number);
+        file.mime = field(form, "MediaContentType" + number);
+        file.kind = file.mime.substr(0, file.mime.find('/'));
+        if (!is_bounded(file)) {
             continue;
         }
-        media.kind = media.mime.substr(0, media.mime.find('/'));
-        if (event.media.empty()) {
-            event.type = media.kind == "image"   ? MessageType::photo
-                         : media.kind == "video" ? MessageType::video
-                         : media.kind == "audio" ? MessageType::audio
-                                                 : MessageType::document;
+        if (made.files.empty()) {
+            made.event.type = file.kind == "image"   ? MessageType::photo
+                              : file.kind == "video" ? MessageType::video
+                              : file.kind == "audio" ? MessageType::audio
+                                                     : MessageType::document;
         }
-        event.media_urls.push_back(media.url);
-        event.media.push_back(std::move(media));
+        made.files.push_back(std::move(file));
     }
+}
+
+MessageType wecom_type(std::string_view kind) {
+    return kind == "file"         ? MessageType::document
+           : kind == "shortvideo" ? MessageType::video
+                                  : message_type_of(kind);
 }
 
 }  // namespace
@@ -84,11 +99,11 @@ Result<Normalised> normalise_twilio(const FormFields& form) {
     PlatformEvent made = direct_message("sms", from, id);
     made.event.text = field(form, "Body");
     made.event.source.user_name = field(form, "ProfileName");
-    add_media(form, made.event);
+    add_files(form, made);
     if (!is_bounded(made.event)) {
         return fail(errors::invalid_request, "A field is too long, or is not UTF-8.");
     }
-    if (made.event.text.empty() && made.event.media.empty()) {
+    if (made.event.text.empty() && made.files.empty()) {
         return Normalised{std::nullopt, "a message without text or media"};
     }
     return Normalised{std::move(made), {}};
@@ -114,20 +129,23 @@ Result<Normalised> normalise_wecom(std::string_view xml) {
     made.event.text = field(*fields, "Content");
     if (kind == "image") {
         made.event.type = MessageType::photo;
-        if (std::string url = field(*fields, "PicUrl"); !url.empty()) {
-            made.event.media_urls.push_back(std::move(url));
-        }
     } else if (kind == "location") {
         made.event.type = MessageType::location;
         made.event.text = field(*fields, "Location_X") + ", " + field(*fields, "Location_Y");
     } else if (kind != "text") {
-        made.event.type = message_type_of(kind);
+        made.event.type = wecom_type(kind);
     }
-    if (const std::string media = field(*fields, "MediaId"); !media.empty()) {
-        PlatformFile file;
-        file.file_id = media;
-        file.kind = kind;
+    PlatformFile file{
+        .file_id = field(*fields, "MediaId"),
+        .kind = kind == "image" ? kind : std::string(to_word(made.event.type)),
+        .mime = {},
+        .filename = field(*fields, "FileName"),
+        .size = std::nullopt,
+        .public_url = field(*fields, "PicUrl")};
+    if (is_bounded(file)) {
         made.files.push_back(std::move(file));
+    } else if (!file.public_url.empty() && file.public_url.size() <= kRelayUrlBytesMax) {
+        made.event.media_urls.push_back(std::move(file.public_url));
     }
     if (!is_bounded(made.event)) {
         return fail(errors::invalid_request, "A field is too long, or is not UTF-8.");

@@ -24,11 +24,12 @@ struct BotIdentity {
 // Something to fetch with the bot's credential before a gateway can have it; the URL would hold a
 // token, so it is not in the event.
 struct PlatformFile {
-    std::string file_id;
+    std::string file_id;  // What the platform calls it; for Twilio its address.
     std::string kind;
     std::string mime;
     std::string filename;
     std::optional<std::int64_t> size;
+    std::string public_url;  // Where anybody can have it, for when we cannot.
 };
 
 struct PlatformEvent {

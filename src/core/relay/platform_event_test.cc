@@ -262,6 +262,11 @@ TEST(NormaliseTwilio, MakesAnSmsADirectMessage) {
     EXPECT_EQ(made.event_id, "SM1");
     EXPECT_EQ(build_session_key(made.event.source), "agent:main:sms:dm:+1");
     EXPECT_EQ(made.event.type, MessageType::photo);
+    // The address may need the account's credential: it is for us alone.
+    ASSERT_EQ(made.files.size(), 1u);
+    EXPECT_EQ(made.files[0].file_id, "https://m.example/1");
+    EXPECT_EQ(made.files[0].kind, "image");
+    EXPECT_EQ(to_text(encode(made.event)).find("m.example"), std::string::npos);
     EXPECT_TRUE(made.is_dm);
     EXPECT_FALSE(normalise_twilio({{"From", "+1"}}).has_value());
     EXPECT_FALSE(
@@ -281,6 +286,29 @@ TEST(NormaliseWecom, MakesAMessageADirectMessage) {
         skipped(normalise_wecom("<xml><MsgType>event</MsgType><Event>x</Event></xml>")).empty());
     EXPECT_FALSE(normalise_wecom("<xml><MsgType>text</MsgType></xml>").has_value());
     EXPECT_FALSE(normalise_wecom("not xml").has_value());
+}
+
+TEST(NormaliseWecom, AsksForFilesById) {
+    const PlatformEvent made = event_of(normalise_wecom(
+        "<xml><FromUserName>ann</FromUserName><MsgType>image</MsgType><MsgId>78</MsgId>"
+        "<PicUrl>http://p.example/1</PicUrl><MediaId>media-1</MediaId></xml>"));
+    EXPECT_EQ(made.event.type, MessageType::photo);
+    ASSERT_EQ(made.files.size(), 1u);
+    EXPECT_EQ(made.files[0].file_id, "media-1");
+    EXPECT_EQ(made.files[0].kind, "image");
+    EXPECT_EQ(made.files[0].public_url, "http://p.example/1");
+    EXPECT_TRUE(made.event.media_urls.empty());
+    const PlatformEvent file = event_of(normalise_wecom(
+        "<xml><FromUserName>ann</FromUserName><MsgType>file</MsgType><MsgId>79</MsgId>"
+        "<FileName>plan.pdf</FileName><MediaId>media-2</MediaId></xml>"));
+    EXPECT_EQ(file.event.type, MessageType::document);
+    EXPECT_EQ(file.files[0].kind, "document");
+    EXPECT_EQ(file.files[0].filename, "plan.pdf");
+    // Without a way to fetch it, the picture's open address is better than nothing.
+    const PlatformEvent open = event_of(normalise_wecom(
+        "<xml><FromUserName>ann</FromUserName><MsgType>image</MsgType><MsgId>80</MsgId>"
+        "<PicUrl>http://p.example/2</PicUrl></xml>"));
+    EXPECT_EQ(open.event.media_urls, std::vector<std::string>{"http://p.example/2"});
 }
 
 TEST(PromptButton, ReadsOnlyItsOwnForm) {
