@@ -225,6 +225,11 @@ struct HttpRequestParser::State {
 
     // Consumes the whole head or nothing of it.
     ParseStep read_head(std::string_view bytes) {
+        // Whoever speaks TLS to a plain port waits for an answer and never ends a line.
+        if (!bytes.empty() && bytes.front() != '\r' &&
+            (bytes.front() <= ' ' || bytes.front() == 0x7f)) {
+            return fail(0, HttpFault::invalid_http);
+        }
         const std::optional<std::size_t> end = scanner.find_end(bytes);
         if (end.value_or(bytes.size()) > limits.header_bytes_max) {
             const bool has_line = bytes.substr(0, limits.header_bytes_max).contains("\r\n");

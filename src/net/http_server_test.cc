@@ -308,6 +308,16 @@ INSTANTIATE_TEST_SUITE_P(
         SmuggleCase{"NotHttp", "hello there\r\n\r\n"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+// Such a client would look at a connection on which nothing happens until its patience ends.
+TEST(HttpServer, TellsAtOnceWhoSpeaksTlsToAPlainPort) {
+    const auto server = start_server();
+    RawPeer peer(server->port());
+    peer.send(std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11));
+    EXPECT_EQ(peer.read_response().status, 400);
+    EXPECT_TRUE(peer.is_closed_by_server());
+    EXPECT_EQ(server->counters().bad_requests, 1u);
+}
+
 TEST(HttpServer, AnswersWhatCameBeforeAMalformedRequest) {
     const auto server = start_server();
     RawPeer peer(server->port());
