@@ -21,6 +21,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr std::chrono::milliseconds kLookEvery{200};
 // After an answer, how long more of it is waited for.
 constexpr std::chrono::milliseconds kQuiet{600};
+constexpr std::string_view kNoButton = "No question has a button of this number.\n";
 constexpr std::size_t kInstancesMax = 100;  // Whose owners are asked for.
 constexpr std::size_t kLineBytesMax = 64 * 1024;
 
@@ -64,7 +65,12 @@ public:
         if (options_.say.empty()) {
             return talk();
         }
-        if (const ExitCode said = say(options_.say); said != ExitCode::ok) {
+        if (const std::size_t number = press_number(options_.say);
+            number > 0 && !screen_.button(number)) {
+            std::cerr << kNoButton;
+            return ExitCode::refused;
+        }
+        if (const ExitCode said = obey(options_.say); said != ExitCode::ok) {
             return said;
         }
         return options_.wait_seconds < 0 ? ExitCode::ok : await_answer(options_.wait_seconds);
@@ -230,7 +236,7 @@ private:
     ExitCode press(std::size_t number) {
         const auto button = screen_.button(number);
         if (!button) {
-            std::cerr << "No question has a button of this number.\n";
+            std::cerr << kNoButton;
             return ExitCode::ok;
         }
         const auto pressed = post(

@@ -48,6 +48,20 @@ bool is_hidden(char32_t c) {
     });
 }
 
+// Agents write "⚠️" and "👩‍💻" all the time: the selector and the joiner of pictures are left
+// alone where they stand behind a picture, once, and are spelt out wherever they could hide
+// something.
+bool joins_pictures(char32_t c, char32_t before) {
+    constexpr char32_t kPictures = 0x203C;  // The first sign that emoji are made of.
+    constexpr char32_t kEmojiSelector = 0xFE0F;
+    constexpr char32_t kJoiner = 0x200D;
+    if (c == kEmojiSelector) {
+        return before >= kPictures && !is_hidden(before);
+    }
+    return c == kJoiner &&
+           (before == kEmojiSelector || (before >= kPictures && !is_hidden(before)));
+}
+
 char32_t decode_at(std::string_view text, std::size_t at, std::size_t length) {
     const auto byte = [&](std::size_t i) {
         return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
@@ -183,19 +197,22 @@ Result<SecretString> read_keys(int fd) {
 
 std::string print_safe(std::string_view text, bool keep_newlines) {
     std::string out;
+    char32_t before = 0;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t length = utf8_length_at(text, at);
         if (length == 0) {
             append_code(out, static_cast<unsigned char>(text[at]));
+            before = 0;
             ++at;
             continue;
         }
         const char32_t c = decode_at(text, at, length);
-        if (is_hidden(c) && !(keep_newlines && c == '\n')) {
+        if (is_hidden(c) && !(keep_newlines && c == '\n') && !joins_pictures(c, before)) {
             append_code(out, c);
         } else {
             out += text.substr(at, length);
         }
+        before = c;
         at += length;
     }
     return out;

@@ -38,6 +38,23 @@ TEST(Console, SpellsOutInvisibleCharacters) {
         "a\\u{200b}b\\u{feff}c");
 }
 
+TEST(Console, LeavesPicturesOfSeveralCharactersAsTheyAre) {
+    const std::string warning = "\xe2\x9a\xa0\xef\xb8\x8f";  // ⚠ and its selector.
+    const std::string coder = "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb";  // Joined.
+    EXPECT_EQ(print_safe(warning + " careful, " + coder), warning + " careful, " + coder);
+}
+
+TEST(Console, SpellsOutWhatJoinsNoPictures) {
+    EXPECT_EQ(print_safe("a\xef\xb8\x8f"), "a\\u{fe0f}");
+    EXPECT_EQ(
+        print_safe("a\xe2\x80\x8d"
+                   "b"),
+        "a\\u{200d}b");
+    const std::string warning = "\xe2\x9a\xa0\xef\xb8\x8f";
+    EXPECT_EQ(print_safe(warning + "\xef\xb8\x8f"), warning + "\\u{fe0f}");
+    EXPECT_EQ(print_safe("\xe2\x9a\xa0\xef\xb8\x8e"), "\xe2\x9a\xa0\\u{fe0e}");
+}
+
 TEST(Console, SpellsOutBytesThatAreNoText) {
     EXPECT_EQ(
         print_safe("a\xff"
