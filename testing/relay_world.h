@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "adapters/memory/local_relay_bus.h"
+#include "adapters/memory/memory_media_folder.h"
 #include "adapters/memory/memory_relay_store.h"
 #include "base/check.h"
 #include "services/relay/relay_desk.h"
 #include "services/relay/relay_inbound.h"
 #include "services/relay/relay_wake.h"
 #include "testing/fake_clock.h"
+#include "testing/fake_id_source.h"
 
 namespace interlock {
 
@@ -76,10 +78,31 @@ public:
 };
 
 struct RelayWorld {
-    explicit RelayWorld(MemoryRelayContents contents = {}, DeliveryBounds bounds = {})
-        : store(std::move(contents)),
+    explicit RelayWorld(
+        MemoryRelayContents contents = {},
+        DeliveryBounds bounds = {},
+        Timestamp start = FakeClock::kNoon)
+        : clock(start),
+          store(std::move(contents)),
           lane(store, clock),
           state(store),
+          media({lane, state, folder, workers, ids}),
+          files(
+              {.lane = lane,
+               .media = media,
+               .platform = [this](const BotKey& bot) { return platforms[bot]; },
+               .run_blocking =
+                   [this](std::function<void()> job) {
+                       if (is_fetcher_busy) {
+                           return false;
+                       }
+                       fetches.push_back(std::move(job));
+                       return true;
+                   },
+               .look_again =
+                   [this](RelayTurn& turn, const std::string& instance_id) {
+                       delivery.look_again(turn, instance_id);
+                   }}),
           delivery({
               .state = state,
               .clock = clock,
@@ -92,6 +115,7 @@ struct RelayWorld {
                       return descriptor;
                   },
               .bounds = bounds,
+              .files = &files,
           }),
           inbound({
               .lane = lane,
@@ -133,9 +157,15 @@ struct RelayWorld {
         CHECK(lane.open().has_value());
         CHECK(state.load().has_value());
         CHECK(delivery.load().has_value());
+        CHECK(media.load(clock.now()).has_value());
+        wake.load(clock.now());
         lane.add_duty([this](RelayTurn& turn) { delivery.sweep(turn); });
         lane.add_duty([this](RelayTurn& turn) { wake.sweep(turn); });
-        lane.on_lost([this](const Error&) { delivery.close_all(kCloseTryLater, "lost"); });
+        lane.add_duty([this](RelayTurn& turn) { media.sweep(turn); });
+        lane.on_lost([this](const Error&) {
+            delivery.close_all(kCloseTryLater, "lost");
+            inbound.drop_waiting();
+        });
     }
 
     // Does everything that waits, and what follows from it.
@@ -151,6 +181,14 @@ struct RelayWorld {
     }
     void run_blocking() {
         for (auto& job : std::exchange(blocking, {})) {
+            job();
+        }
+        settle();
+    }
+
+    // Downloads the files that were asked for.
+    void run_fetches() {
+        for (auto& job : std::exchange(fetches, {})) {
             job();
         }
         settle();
@@ -251,9 +289,16 @@ struct RelayWorld {
     RelayLane lane;
     LocalRelayBus bus;
     RelayState state;
-    RelayDelivery delivery;
+    MemoryMediaFolder folder;
+    WorkerPool workers{{.threads = 0, .waiting_max = 0}};
+    FakeIdSource ids;
     std::map<BotKey, ChatPlatform*> platforms;
     std::vector<std::function<void()>> blocking;
+    std::vector<std::function<void()>> fetches;
+    bool is_fetcher_busy = false;
+    RelayMedia media;
+    RelayFiles files;
+    RelayDelivery delivery;
     std::vector<LinkTry> link_tries;
     std::vector<CapabilityDraft> capabilities;
     std::vector<std::pair<std::string, std::string>> notices;

@@ -78,6 +78,8 @@ std::string describe_relay_status(const Json& status) {
                         {"instances", instances.empty() ? "none" : instances},
                         {"waiting", number_at(status, "waiting")},
                         {"dead letters", number_at(status, "dead_letters")},
+                        {"waiting for facts", number_at(status, "waiting_for_facts")},
+                        {"files under way", number_at(status, "files_under_way")},
                         {"sends under way", number_at(status, "outbounds_pending")}});
     if (number_at(status, "sleepers_without_wake_url") != "0") {
         text += "Sleeping with mail and no wake URL: " +

@@ -13,6 +13,7 @@ namespace interlock {
 namespace {
 
 constexpr std::string_view kPath = "/relay";
+constexpr std::size_t kHostBytesMax = 260;  // A name of 253, a colon and a port.
 
 // The services' view of a socket.
 class FaceSocket final : public RelaySocket {
@@ -136,6 +137,24 @@ std::string bearer_of(const HttpRequest& request) {
     return found;
 }
 
+std::string dialled_base(const HttpRequest& request, std::string_view public_url) {
+    const auto host = request.header("Host").value_or("");
+    const bool is_host =
+        !host.empty() && host.size() <= kHostBytesMax && std::ranges::all_of(host, [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                   c == '.' || c == '-' || c == '_' || c == ':' || c == '[' || c == ']';
+        });
+    if (!is_host) {
+        return {};
+    }
+    const std::size_t scheme = public_url.find("://");
+    if (scheme != std::string_view::npos &&
+        equal_ignoring_case(public_url.substr(scheme + 3), host)) {
+        return std::string(public_url);
+    }
+    return (request.tls ? "https://" : "http://") + std::string(host);
+}
+
 bool RelayFace::takes(const HttpRequest& request) {
     return request.path() == kPath || is_web_socket_upgrade(request);
 }
@@ -185,6 +204,7 @@ void RelayFace::handle(const HttpRequest& request, const HttpResponderPtr& respo
     auto session = std::make_shared<RelaySession>();
     session->caller = dial.caller;
     session->socket = face_socket;
+    session->media_base = dialled_base(request, parts_.public_url);
     peer->begin(session, face_socket);
     auto socket = responder->accept_web_socket(peer);
     if (!socket) {

@@ -36,6 +36,8 @@ public:
         RelayDesk& desk;
         std::function<RelayDial(std::string_view bearer)> authenticate;
         std::function<bool()> is_ready;
+        // "https://chat.example": who dialled this host meant this, also where a proxy ends TLS.
+        std::string public_url = {};
     };
     explicit RelayFace(Parts parts) : parts_(std::move(parts)) {}
 
@@ -59,5 +61,9 @@ private:
 
 // The token of `Authorization: Bearer`; empty when there is none, or more than one such header.
 std::string bearer_of(const HttpRequest& request);
+
+// How whoever sent a request calls us: scheme and Host, or `public_url` when that has the same
+// host. Empty when it does not say.
+std::string dialled_base(const HttpRequest& request, std::string_view public_url);
 
 }  // namespace interlock

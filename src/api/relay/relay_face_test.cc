@@ -155,5 +155,21 @@ TEST_F(RelayFaceTest, TwoAuthorizationHeadersAreNone) {
     EXPECT_EQ(bearer_of(request), "");
 }
 
+TEST(RelayFaceBase, IsWhatTheGatewayDialled) {
+    HttpRequest request = upgrade();
+    EXPECT_EQ(dialled_base(request, ""), "");
+    request.headers.push_back({"Host", "relay.example:8420"});
+    EXPECT_EQ(dialled_base(request, ""), "http://relay.example:8420");
+    // A proxy ended TLS; somebody who dialled another name is told that one.
+    EXPECT_EQ(dialled_base(request, "https://Relay.example:8420"), "https://Relay.example:8420");
+    EXPECT_EQ(dialled_base(request, "https://relay.example"), "http://relay.example:8420");
+    request.tls = true;
+    EXPECT_EQ(dialled_base(request, ""), "https://relay.example:8420");
+    request.headers.back().second = "evil/relay.example";
+    EXPECT_EQ(dialled_base(request, ""), "");
+    request.headers.back().second = std::string(300, 'a');
+    EXPECT_EQ(dialled_base(request, ""), "");
+}
+
 }  // namespace
 }  // namespace interlock

@@ -4,13 +4,10 @@
 
 #include "api/problem.h"
 #include "base/errors.h"
-#include "base/text.h"
+#include "core/relay/waiting_files.h"
 
 namespace interlock {
 namespace {
-
-constexpr std::string_view kUnknownType = "application/octet-stream";
-constexpr std::size_t kMediaTypeBytesMax = 100;
 
 HttpResponse media_problem(const Error& error) {
     const int status = error.http_status() == 422 ? 400 : error.http_status();
@@ -44,37 +41,7 @@ HttpResponse file_response(MediaUpload file) {
     return response;
 }
 
-bool is_type_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' ||
-           c == '_';
-}
-
 }  // namespace
-
-std::string safe_file_name(std::string_view name) {
-    name = name.substr(name.find_last_of("/\\") + 1);
-    std::string safe;
-    for (const char c : name.substr(0, kMediaNameBytesMax)) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte > 0x1f && byte < 0x7f && c != '"' && c != '\\') {
-            safe += c;
-        } else {
-            safe += '_';
-        }
-    }
-    const bool is_dots = std::ranges::all_of(safe, [](char c) { return c == '.'; });
-    return is_dots ? std::string() : safe;
-}
-
-std::string safe_media_type(std::string_view text) {
-    const std::string type = to_lower(trim(text.substr(0, text.find(';'))));
-    const std::size_t slash = type.find('/');
-    const bool is_type =
-        slash != std::string::npos && slash > 0 && slash + 1 < type.size() &&
-        type.size() <= kMediaTypeBytesMax && std::ranges::count(type, '/') == 1 &&
-        std::ranges::all_of(type, [](char c) { return c == '/' || is_type_character(c); });
-    return is_type ? type : std::string(kUnknownType);
-}
 
 bool RelayMediaHttp::takes(const HttpRequest& request) {
     const std::string_view path = request.path();

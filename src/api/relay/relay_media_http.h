@@ -13,7 +13,6 @@
 namespace interlock {
 
 inline constexpr std::string_view kMediaUploadPath = "/relay/media";
-inline constexpr std::size_t kMediaNameBytesMax = 255;
 
 class RelayMediaHttp {
 public:
@@ -36,10 +35,5 @@ private:
     RelayMedia& media_;
     const Authenticate authenticate_;
 };
-
-// What of a name that a caller gave can stand in a header and on a disk: its last part, printable.
-std::string safe_file_name(std::string_view name);
-// "type/subtype", or application/octet-stream when it is not that.
-std::string safe_media_type(std::string_view text);
 
 }  // namespace interlock

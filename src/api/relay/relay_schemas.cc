@@ -215,6 +215,8 @@ Json relay_status_schema() {
          {"waiting", number()},
          {"dead_letters", number()},
          {"sleepers_without_wake_url", number()},
+         {"waiting_for_facts", number()},
+         {"files_under_way", number()},
          {"outbounds_pending", number()}});
 }
 

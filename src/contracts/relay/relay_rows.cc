@@ -352,6 +352,27 @@ void fields(CursorRow& row, F&& f) {
     f("cursor", row.cursor);
 }
 
+template <class F>
+void fields(AttemptRow& row, F&& f) {
+    f("count", row.count);
+    f("ends_at", row.ends_at);
+}
+
+template <class F>
+void fields(NapRow& row, F&& f) {
+    f("since", row.since);
+    f("next_at", row.next_at);
+    f("poked_at", row.poked_at);
+    f("epoch", row.epoch);
+    f("cooldown_microseconds", row.cooldown_microseconds);
+    f("is_given_up", row.is_given_up);
+}
+
+template <class F>
+void fields(NumberRow& row, F&& f) {
+    f("reserved", row.reserved);
+}
+
 }  // namespace
 
 std::string row_key(std::initializer_list<std::string_view> parts) {
@@ -409,5 +430,8 @@ INTERLOCK_RELAY_ROW(PromptRow);
 INTERLOCK_RELAY_ROW(MediaRow);
 INTERLOCK_RELAY_ROW(SessionRow);
 INTERLOCK_RELAY_ROW(CursorRow);
+INTERLOCK_RELAY_ROW(AttemptRow);
+INTERLOCK_RELAY_ROW(NapRow);
+INTERLOCK_RELAY_ROW(NumberRow);
 
 }  // namespace interlock

@@ -242,6 +242,30 @@ struct CursorRow {
     std::string cursor;
 };
 
+// What somebody tried within a window of time. Key: what is counted/who. Expires with the window.
+struct AttemptRow {
+    static constexpr std::string_view kKind = "attempt";
+    std::int64_t count = 0;
+    Timestamp ends_at;
+};
+
+// How far the waking of a sleeping instance has got. Key: instance_id.
+struct NapRow {
+    static constexpr std::string_view kKind = "nap";
+    Timestamp since;  // Of the first poke.
+    Timestamp next_at;
+    Timestamp poked_at;      // The last time.
+    std::int64_t epoch = 0;  // Of the socket it fell asleep on.
+    std::int64_t cooldown_microseconds = 0;
+    bool is_given_up = false;
+};
+
+// Numbers that may have been given: none up to this one is given again. Key: what is numbered.
+struct NumberRow {
+    static constexpr std::string_view kKind = "number";
+    std::int64_t reserved = 0;
+};
+
 // For every row type above.
 template <class Row>
 std::string encode_row(const Row& row);

@@ -1,60 +1,53 @@
-// Counts what somebody tried within a window of time, for guessing codes and minting them. In
-// memory only: a restart forgives. Lane only; bounded by `keys_max`, beyond which the key that
-// began its window first is forgotten.
+// Counts what somebody tried within a window of time, for guessing codes and minting them. The
+// counts are rows that end with their window, so a restart forgives nothing. Lane only.
 #pragma once
 
-#include <cstddef>
-#include <deque>
+#include <cstdint>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 
-#include "base/time.h"
+#include "services/relay/relay_state.h"
 
 namespace interlock {
 
 class RelayAttempts {
 public:
     struct Limit {
-        std::size_t count_max = 1;
+        std::string_view name;  // What is counted; keeps the keys of two limits apart.
+        std::int64_t count_max = 1;
         Duration window;
-        std::size_t keys_max = 10'000;
     };
-    explicit RelayAttempts(Limit limit) : limit_(limit) {}
+    RelayAttempts(RelayState& state, Limit limit) : state_(state), limit_(limit) {}
 
-    bool is_spent(const std::string& key, Timestamp now) const {
-        const auto found = windows_.find(key);
-        return found != windows_.end() && now < found->second.ends_at &&
-               found->second.count >= limit_.count_max;
+    bool is_spent(const std::string& key, Timestamp now) {
+        const auto held = find(key, now);
+        return !held || held->count >= limit_.count_max;
     }
     // False when the key's attempts are used up; then nothing is counted.
-    bool take(const std::string& key, Timestamp now) {
-        if (is_spent(key, now)) {
+    bool take(RelayTurn& turn, const std::string& key) {
+        const auto held = find(key, turn.now());
+        if (!held || held->count >= limit_.count_max) {
             return false;
         }
-        const auto [at, is_new] = windows_.try_emplace(key);
-        if (is_new) {
-            order_.push_back(key);
+        AttemptRow row = *held;
+        if (++row.count == 1) {
+            row.ends_at = turn.now() + limit_.window;
         }
-        if (is_new || at->second.ends_at <= now) {
-            at->second = {0, now + limit_.window};
-        }
-        ++at->second.count;
-        while (order_.size() > limit_.keys_max) {
-            windows_.erase(order_.front());
-            order_.pop_front();
-        }
+        state_.attempts.put(turn, key_of(key), row, row.ends_at);
         return true;
     }
-    std::size_t keys() const { return windows_.size(); }
 
 private:
-    struct Window {
-        std::size_t count = 0;
-        Timestamp ends_at;
-    };
+    std::string key_of(const std::string& key) const { return row_key({limit_.name, key}); }
+
+    // A count that cannot be read counts as used up (I5).
+    Result<AttemptRow> find(const std::string& key, Timestamp now) {
+        TRY_ASSIGN(const AttemptRow* row, state_.attempts.find(key_of(key), now));
+        return row == nullptr ? AttemptRow{} : *row;
+    }
+
+    RelayState& state_;
     const Limit limit_;
-    std::unordered_map<std::string, Window> windows_;
-    std::deque<std::string> order_;  // In the order of first use.
 };
 
 }  // namespace interlock

@@ -9,8 +9,6 @@
 namespace interlock {
 namespace {
 
-constexpr std::int64_t kPumpBytesMax = std::int64_t{4} * 1024 * 1024;
-
 QueuedEntry queued(const BufferEntryHead& head) {
     return {
         .seq = head.seq,
@@ -19,6 +17,8 @@ QueuedEntry queued(const BufferEntryHead& head) {
         .attempts = head.attempts,
         .bytes = head.bytes};
 }
+
+constexpr const char* kBufferNumbers = "buffer";
 
 // The number of a bufferId; nothing when it is none of ours.
 std::optional<std::int64_t> read_buffer_id(std::string_view text) {
@@ -42,6 +42,9 @@ Result<void> RelayDelivery::load() {
     TRY_ASSIGN(const auto dead, parts_.state.store().dead_letter_totals());
     for (const auto& [instance_id, totals] : dead) {
         box_of(instance_id).dead_letters = totals.entries;
+    }
+    if (const NumberRow* const row = parts_.state.numbers.get(kBufferNumbers)) {
+        given_before_ = reserved_ = row->reserved;
     }
     return {};
 }
@@ -107,7 +110,7 @@ void RelayDelivery::lay_aside(
         Json::object({{"instance_id", instance_id}, {"buffer_id", std::to_string(entry.seq)}});
     turn.audit(std::move(draft));
     Box& box = box_of(instance_id);
-    box.hot.erase(entry.seq);
+    forget_text(instance_id, box, entry.seq);
     ++box.dead_letters;
     ++counters_.dead;
 }
@@ -194,7 +197,7 @@ void RelayDelivery::acknowledge(
     Box& box = found->second;
     for (const std::int64_t done : box.queue.acknowledge(*seq)) {
         turn.rows().acknowledged.push_back({instance_id, done});
-        box.hot.erase(done);
+        forget_text(instance_id, box, done);
         ++(done == *seq ? counters_.acknowledged : counters_.settled);
     }
     settle_rows(turn, instance_id, box);
@@ -285,6 +288,26 @@ bool RelayDelivery::has_room(const std::string& instance_id) const {
     return found == boxes_.end() || found->second.dead_letters < kDeadLettersMax;
 }
 
+// Larger than every number that the instance has had, also before a restart and with a clock that
+// was set back: the end of what is reserved is on disk before any of it is seen.
+std::int64_t RelayDelivery::new_seq(RelayTurn& turn, const Box& box) {
+    const std::int64_t seq =
+        std::max({box.queue.next_seq(turn.now()), box.dead_seq + 1, given_before_ + 1});
+    if (seq > reserved_) {
+        const bool is_ahead = seq > turn.now().microseconds + kNumbersAhead;
+        reserved_ = seq + (is_ahead ? kNumbersAheadOfClock : kNumbersAhead);
+        parts_.state.numbers.put(turn, kBufferNumbers, {reserved_});
+    }
+    return seq;
+}
+
+void RelayDelivery::forget_text(const std::string& instance_id, Box& box, std::int64_t seq) {
+    box.hot.erase(seq);
+    if (parts_.files != nullptr) {
+        parts_.files->forget(instance_id, seq);
+    }
+}
+
 RelayDelivery::Appended RelayDelivery::append(RelayTurn& turn, NewEntry entry) {
     const InstanceRow* row = parts_.state.instances.get(entry.instance_id);
     if (row == nullptr) {
@@ -293,7 +316,7 @@ RelayDelivery::Appended RelayDelivery::append(RelayTurn& turn, NewEntry entry) {
     Box& box = box_of(entry.instance_id);
     BufferEntry stored;
     stored.instance_id = entry.instance_id;
-    stored.seq = std::max(box.queue.next_seq(turn.now()), box.dead_seq + 1);
+    stored.seq = new_seq(turn, box);
     stored.kind = entry.kind;
     stored.event_key = std::move(entry.event_key);
     stored.at = turn.now();
@@ -321,6 +344,11 @@ RelayDelivery::Appended RelayDelivery::append(RelayTurn& turn, NewEntry entry) {
     if (box.session && box.hot.size() < kHotTextsMax) {
         box.hot.emplace(stored.seq, entry.text);
     }
+    if (box.session && parts_.files != nullptr && !box.queue.is_draining() &&
+        has_waiting_files(entry.text)) {
+        parts_.files->prefetch(
+            {row->tenant_id, entry.instance_id, stored.seq}, entry.text, turn.now());
+    }
     stored.text = std::move(entry.text);
     turn.rows().appended.push_back(std::move(stored));
     mark(turn, entry.instance_id);
@@ -336,6 +364,9 @@ void RelayDelivery::drop_instance(RelayTurn& turn, const std::string& instance_i
         turn.rows().acknowledged.push_back({instance_id, seq});
     }
     found->second.hot.clear();
+    if (parts_.files != nullptr) {
+        parts_.files->forget(instance_id);
+    }
     found->second.dead_letters = 0;  // Whoever drops it takes the letters, too.
     turn.after([this, instance_id](bool) {
         close_sockets(instance_id, kCloseUnauthorised, "unauthorized");
@@ -412,83 +443,6 @@ void RelayDelivery::mark(RelayTurn& turn, const std::string& instance_id) {
             parts_.bus.publish(hint);
         }
     });
-}
-
-void RelayDelivery::take_hint(const RelayHint& hint) {
-    const auto found = boxes_.find(hint.instance_id);
-    if (found == boxes_.end()) {
-        return;
-    }
-    switch (hint.kind) {
-        case RelayHint::Kind::mail:
-            pump(hint.instance_id);
-            break;
-        case RelayHint::Kind::revoked:
-            for (const RelaySessionPtr& session : found->second.sockets) {
-                if (!parts_.is_open || !parts_.is_open(session->caller.gateway_id)) {
-                    session->socket->close(kCloseUnauthorised, "unauthorized");
-                }
-            }
-            break;
-        case RelayHint::Kind::fenced:
-            if (found->second.session && found->second.session->epoch < hint.epoch) {
-                found->second.session->socket->close(
-                    kCloseFenced, "a newer connection of this instance exists");
-            }
-            break;
-        case RelayHint::Kind::interrupt:
-            if (found->second.session) {
-                found->second.session->socket->send_urgent(encode_line(
-                    ConnectorFrame(InterruptInboundFrame{hint.session_key, hint.chat_id})));
-            }
-            break;
-    }
-}
-
-void RelayDelivery::pump(const std::string& instance_id) {
-    Box& box = box_of(instance_id);
-    if (!box.session) {
-        return;
-    }
-    const Timestamp now = parts_.clock.now();
-    if (box.queue.take_idle_answer(now)) {
-        box.session->socket->send_urgent(encode_line(ConnectorFrame(GoingIdleAckFrame{})));
-    }
-    const std::vector<std::int64_t> due = box.queue.take_due(now);
-    if (!due.empty()) {
-        write(instance_id, box, due);
-    }
-}
-
-void RelayDelivery::write(
-    const std::string& instance_id, Box& box, const std::vector<std::int64_t>& due) {
-    for (const std::int64_t seq : due) {
-        std::string text;
-        if (const auto hot = box.hot.find(seq); hot != box.hot.end()) {
-            text = std::move(hot->second);
-            box.hot.erase(hot);
-        } else {
-            auto read = parts_.state.store().read_entries(instance_id, seq - 1, 1, kPumpBytesMax);
-            if (!read || read->empty() || read->front().seq != seq) {
-                // Another socket gets it, unless three could not.
-                log_error("relay_entry_unreadable", {{"instance_id", instance_id}, {"seq", seq}});
-                box.queue.not_written(seq + 1);
-                box.session->socket->close(kCloseTryLater, "the buffer could not be read");
-                return;
-            }
-            text = std::move(read->front().text);
-        }
-        const QueuedEntry* entry = box.queue.find(seq);
-        const std::string id = std::to_string(seq);
-        const bool is_forward = entry != nullptr && entry->kind == EntryKind::passthrough;
-        if (!box.session->socket->send(
-                is_forward ? passthrough_line(text, id) : inbound_line(text, id))) {
-            box.queue.not_written(seq);
-            return;  // Its end comes as closed().
-        }
-        ++counters_.written;
-        counters_.written_again += entry != nullptr && entry->attempts > 0 ? 1 : 0;
-    }
 }
 
 void RelayDelivery::sweep(RelayTurn& turn) {

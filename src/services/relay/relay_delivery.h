@@ -14,6 +14,7 @@
 #include "core/relay/delivery_queue.h"
 #include "ports/chat_platform.h"
 #include "ports/relay_bus.h"
+#include "services/relay/relay_files.h"
 #include "services/relay/relay_lane.h"
 #include "services/relay/relay_socket.h"
 #include "services/relay/relay_state.h"
@@ -24,6 +25,8 @@ namespace interlock {
 struct RelaySession {
     RelayCaller caller;
     std::shared_ptr<RelaySocket> socket;
+    // Where this gateway reaches our HTTP: "https://chat.example". Set before open().
+    std::string media_base{};
     // Below: lane only.
     Timestamp opened_at{};
     std::vector<BotKey> identities{};  // Those it said hello as, first one first.
@@ -41,6 +44,10 @@ inline constexpr std::int64_t kDeadLettersMax = 10'000;
 // Texts kept in memory between their commit and their write; others are read from the store.
 inline constexpr std::size_t kHotTextsMax = 32;
 inline constexpr Duration kSessionRowLife = Duration::of_days(30);
+// Buffer numbers are reserved so far ahead; a restart begins behind the reserved ones. While
+// numbers run ahead of the clock fewer are, so that many restarts do not carry them away from it.
+inline constexpr std::int64_t kNumbersAhead = 60'000'000;  // A minute of microseconds.
+inline constexpr std::int64_t kNumbersAheadOfClock = 4096;
 
 struct DeliveryCounters {
     std::int64_t written = 0;
@@ -65,6 +72,8 @@ public:
         // Whether a gateway's credential still counts. Empty: always.
         std::function<bool(const std::string& gateway_id)> is_open = {};
         DeliveryBounds bounds = {};
+        // Fetches files of messages. Null: nobody does, and messages tell so.
+        RelayFiles* files = nullptr;
     };
     explicit RelayDelivery(Parts parts);
 
@@ -101,6 +110,9 @@ public:
     // A person has a dead letter delivered after all.
     Result<void> requeue_dead(RelayTurn& turn, const BufferKey& key, const std::string& principal);
     Result<void> remove_dead(RelayTurn& turn, const BufferKey& key, const std::string& principal);
+
+    // After the batch, what is due for the instance is written.
+    void look_again(RelayTurn& turn, const std::string& instance_id) { mark(turn, instance_id); }
 
     void sweep(RelayTurn& turn);  // Once a second.
     void take_hint(const RelayHint& hint);
@@ -150,11 +162,18 @@ private:
     void mark(RelayTurn& turn, const std::string& instance_id);
     void pump(const std::string& instance_id);
     void write(const std::string& instance_id, Box& box, const std::vector<std::int64_t>& due);
+    Result<std::string> text_of(const std::string& instance_id, Box& box, std::int64_t seq);
+    std::optional<std::string> with_files(
+        const std::string& instance_id, Box& box, std::int64_t seq, std::string text);
+    std::int64_t new_seq(RelayTurn& turn, const Box& box);
+    void forget_text(const std::string& instance_id, Box& box, std::int64_t seq);
     InstanceRow row_of(const std::string& instance_id) const;
 
     Parts parts_;
     std::unordered_map<std::string, Box> boxes_;
     std::unordered_set<std::string> marked_;  // To be pumped after the batch.
+    std::int64_t given_before_ = 0;           // No number up to this is given: a life before did.
+    std::int64_t reserved_ = 0;               // What the store has of it.
     DeliveryCounters counters_;
     std::size_t sockets_ = 0;
 };

@@ -8,6 +8,8 @@
 namespace interlock {
 namespace {
 
+constexpr std::int64_t kDay = Duration::of_days(1).microseconds;
+
 using Texts = std::vector<std::string>;
 
 Texts texts_of(RecordingSocket& socket) {
@@ -355,6 +357,160 @@ TEST_F(DeliveryTest, APokeIsGivenUpAfterADay) {  // R13
     EXPECT_EQ(world.wake.counters().given_up, 1);
     world.pass(Duration::of_hours(5));
     EXPECT_EQ(world.waker.calls.size(), calls);
+}
+
+TEST_F(DeliveryTest, ARestartPokesNobodyEarly) {  // R13
+    auto gateway = world.connect("i1");
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    send("m1");
+    for (int minute = 0; minute < 9; ++minute) {
+        world.pass(Duration::of_minutes(1));
+    }
+    ASSERT_EQ(world.waker.calls.size(), 4u);  // In minutes 1, 2, 4 and 8; the next in 16.
+    RelayWorld after(world.store.take_contents(), {}, world.clock.now());
+    after.pass(Duration::of_minutes(6));
+    EXPECT_TRUE(after.waker.calls.empty());
+    after.pass(Duration::of_minutes(1));
+    EXPECT_EQ(after.waker.calls.size(), 1u);
+}
+
+TEST_F(DeliveryTest, ARestartDoesNotShortenThePauseBetweenTwoNaps) {  // R13
+    auto gateway = world.connect("i1");
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    send("m1");
+    world.pass(Duration::of_seconds(1));
+    ASSERT_EQ(world.waker.calls.size(), 1u);
+    gateway = world.connect("i1");
+    EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    send("m2");
+    RelayWorld after(world.store.take_contents(), {}, world.clock.now());
+    after.pass(Duration::of_seconds(59));
+    EXPECT_TRUE(after.waker.calls.empty());
+    after.pass(Duration::of_seconds(1));
+    EXPECT_EQ(after.waker.calls.size(), 1u);
+}
+
+TEST_F(DeliveryTest, WhoWasGivenUpStaysSoAfterARestart) {  // R13
+    auto gateway = world.connect("i1");
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    send("m1");
+    for (int hour = 0; hour < 30; ++hour) {
+        world.pass(Duration::of_hours(1));
+    }
+    ASSERT_EQ(world.wake.counters().given_up, 1);
+    RelayWorld after(world.store.take_contents(), {}, world.clock.now());
+    after.pass(Duration::of_hours(5));
+    EXPECT_TRUE(after.waker.calls.empty());
+    EXPECT_EQ(after.wake.counters().given_up, 0);
+}
+
+TEST_F(DeliveryTest, NothingIsKeptOfAnInstanceThatWokeUp) {
+    auto gateway = world.connect("i1");
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    send("m1");
+    world.pass(Duration::of_seconds(1));
+    EXPECT_EQ(world.store.read_rows(NapRow::kKind, "", "", 10)->size(), 1u);
+    gateway = world.connect("i1");
+    EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
+    world.pass(kWakeCooldownMax);
+    EXPECT_TRUE(world.store.read_rows(NapRow::kKind, "", "", 10)->empty());
+}
+
+TEST_F(DeliveryTest, AClockSetBackDoesNotMakeAPauseLong) {
+    auto gateway = world.connect("i1");
+    world.say(gateway, GoingIdleFrame{});
+    world.hang_up(gateway);
+    send("m1");
+    world.pass(Duration::of_seconds(1));
+    RelayWorld after(
+        world.store.take_contents(), {}, Timestamp{world.clock.now().microseconds - kDay});
+    after.pass(kWakeCooldownMax);
+    EXPECT_EQ(after.waker.calls.size(), 1u);
+}
+
+// Every number an instance is given, with an empty buffer at each restart and a clock that jumps.
+TEST_F(DeliveryTest, BufferNumbersNeverStepBack) {  // R1: bufferId is unique per instance
+    std::int64_t last = 0;
+    auto contents = world.store.take_contents();
+    Timestamp start = world.clock.now();
+    for (const std::int64_t step : {-kDay, -kDay, std::int64_t{0}, kDay / 24, -kDay, kDay * 3}) {
+        RelayWorld life(std::move(contents), {}, start);
+        const auto gateway = life.connect("i1");
+        for (int i = 0; i < 3; ++i) {
+            life.submit(
+                RelayWorld::message("ann", std::to_string(start.microseconds) + std::to_string(i)));
+            for (const auto& [text, id] : gateway.socket->take_inbound()) {
+                const std::int64_t number = std::stoll(id);
+                EXPECT_GT(number, last);
+                last = number;
+                life.ack(gateway, id);
+            }
+            life.pass(Duration::of_seconds(1));
+        }
+        EXPECT_TRUE(life.store.load_buffer_heads()->empty());
+        contents = life.store.take_contents();
+        start = Timestamp{start.microseconds + step};
+    }
+    EXPECT_GT(last, 0);
+}
+
+TEST_F(DeliveryTest, NumbersOfDeadLettersAreNotGivenAgainEither) {
+    DeliveryBounds bounds;
+    bounds.entries_max = 1;
+    RelayWorld small(world.store.take_contents(), bounds);
+    small.submit(RelayWorld::message("ann", "m1"));
+    small.submit(RelayWorld::message("ann", "m2"));
+    const auto letters = small.store.read_dead_letters("i1", {"i1", 0}, 10);
+    ASSERT_EQ(letters->size(), 1u);
+    RelayWorld after(
+        small.store.take_contents(), bounds, Timestamp{FakeClock::kNoon.microseconds - kDay});
+    const auto gateway = after.connect("i1");
+    const auto first = gateway.socket->take_inbound();
+    ASSERT_EQ(first.size(), 1u);
+    after.ack(gateway, first[0].second);
+    after.submit(RelayWorld::message("ann", "m3"));
+    const auto second = gateway.socket->take_inbound();
+    ASSERT_EQ(second.size(), 1u);
+    EXPECT_GT(std::stoll(second[0].second), letters->front().entry.seq);
+}
+
+TEST_F(DeliveryTest, NumbersAreReservedRarely) {
+    const auto reserved = [this] {
+        return decode_row<NumberRow>(
+                   world.store.read_rows(NumberRow::kKind, "", "", 10)->front().json)
+            ->reserved;
+    };
+    send("m1");
+    const std::int64_t first = reserved();
+    world.pass(Duration::of_seconds(59));
+    send("m2");
+    EXPECT_EQ(reserved(), first);
+    world.pass(Duration::of_seconds(2));
+    send("m3");
+    EXPECT_EQ(reserved(), world.clock.now().microseconds + kNumbersAhead);
+}
+
+// Restarts in a row carry the numbers ahead of the clock by the reserve once, and not by one each.
+TEST_F(DeliveryTest, ManyRestartsDoNotCarryTheNumbersAway) {
+    auto contents = world.store.take_contents();
+    std::int64_t last = 0;
+    for (int life = 0; life < 50; ++life) {
+        RelayWorld next(std::move(contents));
+        const auto gateway = next.connect("i1");
+        next.submit(RelayWorld::message("ann", "life " + std::to_string(life)));
+        const auto got = gateway.socket->take_inbound();
+        ASSERT_EQ(got.size(), 1u);
+        last = std::stoll(got[0].second);
+        next.ack(gateway, got[0].second);
+        contents = next.store.take_contents();
+    }
+    EXPECT_LT(last, FakeClock::kNoon.microseconds + 3 * kNumbersAhead);
 }
 
 TEST_F(DeliveryTest, AnInstanceThatDiedIsNotPoked) {  // R13: only one that said going_idle

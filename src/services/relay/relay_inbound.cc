@@ -5,6 +5,7 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "core/relay/session_key.h"
+#include "core/relay/waiting_files.h"
 
 namespace interlock {
 namespace {
@@ -22,6 +23,13 @@ std::string chat_key_of(const PlatformArrival& arrival) {
 
 // What instances get, and what the record has the digest of.
 std::string arrival_text(const PlatformArrival& arrival) {
+    if (!arrival.forward && !arrival.event.files.empty()) {
+        return encode_waiting(
+            {.platform = arrival.bot.platform,
+             .bot_id = arrival.bot.bot_id,
+             .files = arrival.event.files,
+             .event = arrival.event.event});
+    }
     return to_text(arrival.forward ? encode(*arrival.forward) : encode(arrival.event.event));
 }
 
@@ -71,8 +79,9 @@ RelayInbound::RelayInbound(Parts parts) : parts_(std::move(parts)) {}
 void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswer)> done) {
     // The work is copyable, a secret is not: both live behind a pointer until the lane has them.
     auto held = std::make_shared<PlatformArrival>(std::move(arrival));
-    auto slot = std::make_shared<Slot>(Slot{std::move(done), std::nullopt});
-    const bool is_taken = parts_.lane.submit_event(
+    auto slot = std::make_shared<Slot>(std::move(done));
+    // Not taken: the slot goes with the work and says so.
+    parts_.lane.submit_event(
         event_key_of(held->bot, held->event.event_id), [this, held, slot](RelayTurn& turn) {
             slots_[held->bot].push_back(slot);
             take(
@@ -80,9 +89,6 @@ void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswe
                 Pending{
                     .arrival = std::move(*held), .slot = slot, .is_stored = turn.knows_event()});
         });
-    if (!is_taken) {
-        slot->done(InboxAnswer{});
-    }
 }
 
 void RelayInbound::note_cursor(const BotKey& bot, std::string cursor) {
@@ -129,7 +135,17 @@ void RelayInbound::release(const BotKey& bot) {
     while (found != slots_.end() && !found->second.empty() && found->second.front()->answer) {
         const SlotPtr slot = std::move(found->second.front());
         found->second.pop_front();
-        slot->done(*std::move(slot->answer));
+        slot->finish(*std::move(slot->answer));
+    }
+}
+
+void RelayInbound::drop_waiting() {
+    chats_waiting_.clear();
+    waiting_ = 0;
+    for (auto& [bot, slots] : std::exchange(slots_, {})) {
+        for (const SlotPtr& slot : slots) {
+            slot->finish({});
+        }
     }
 }
 
@@ -347,11 +363,8 @@ bool RelayInbound::ask_facts(Pending& pending, const Candidates& candidates) {
                  .parent_channel_id = source.parent_chat_id,
                  .user_id = user});
         }
-        const bool is_back = parts_.lane.submit_internal(
+        parts_.lane.submit_internal(
             [this, chat, held](RelayTurn& turn) { facts_arrived(turn, chat, std::move(*held)); });
-        if (!is_back) {
-            held->slot->done(InboxAnswer{});
-        }
     });
     if (!is_asked) {
         pending = std::move(*held);

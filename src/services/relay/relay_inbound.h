@@ -5,6 +5,7 @@
 // submit() takes arrivals from any thread; everything else is on the lane.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -101,16 +102,30 @@ public:
         require_address_ = std::move(platforms);
     }
 
+    // The lane is lost or has stopped: whoever still waits is told that nothing was stored and that
+    // the platform should send again. On the lane, or after its end.
+    void drop_waiting();
+
     const std::map<std::string, InboundCounters>& counters() const { return counters_; }
-    std::size_t waiting_for_facts() const { return waiting_; }
+    // Arrivals whose answer waits for what only the platform knows, and those behind them.
+    std::size_t waiting_for_facts() const { return waiting_ + chats_waiting_.size(); }
 
 private:
     using Done = std::function<void(InboxAnswer)>;
 
-    // Answers of one bot leave in the order of its arrivals.
+    // Answers of one bot leave in the order of its arrivals. Whatever happens to the work, `done`
+    // is called once: a slot that everybody let go says that nothing was stored.
     struct Slot {
-        Done done;
-        std::optional<InboxAnswer> answer;
+        explicit Slot(Done call) : done(std::move(call)) {}
+        ~Slot() { finish({}); }
+        void finish(InboxAnswer said) {
+            if (!is_answered.exchange(true)) {
+                done(std::move(said));
+            }
+        }
+        const Done done;
+        std::atomic<bool> is_answered{false};
+        std::optional<InboxAnswer> answer;  // Lane only.
     };
     using SlotPtr = std::shared_ptr<Slot>;
 

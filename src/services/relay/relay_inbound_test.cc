@@ -170,7 +170,7 @@ TEST_F(InboundTest, WhatNobodyKnowsIsAskedAndTheChatKeepsItsOrder) {  // R17
     const auto second = world.submit(guild_message("ann", "m2"));
     EXPECT_FALSE(first->has_value());
     EXPECT_FALSE(second->has_value());
-    EXPECT_EQ(world.inbound.waiting_for_facts(), 1u);
+    EXPECT_EQ(world.inbound.waiting_for_facts(), 2u);
     discord.cached["ann@c1"] = true;
     world.run_blocking();
     EXPECT_TRUE((*first)->is_delivered);
@@ -329,6 +329,71 @@ TEST_F(InboundTest, TheCursorIsStoredWithTheEvent) {  // R16
     world.settle();
     RelayWorld after(world.store.take_contents());
     EXPECT_EQ(after.state.cursors.get("discord/bot")->cursor, "seq 6");
+}
+
+// Arrivals that wait when the store fails are told so, in their order, and only once.
+TEST_F(InboundTest, WhoWaitsWhenTheLaneIsLostIsToldToSendAgain) {
+    discord.cached.clear();
+    discord.real["ann@c1"] = true;
+    const auto first = world.submit(guild_message("ann", "m1"));
+    const auto second = world.submit(guild_message("ann", "m2"));
+    ASSERT_FALSE(first->has_value());
+    world.store.fail_next_commit();
+    const auto third = world.submit(RelayWorld::message("ann", "m3"));
+    for (const auto& answer : {first, second, third}) {
+        ASSERT_TRUE(answer->has_value());
+        EXPECT_FALSE((*answer)->is_stored);
+    }
+    EXPECT_EQ(world.inbound.waiting_for_facts(), 0u);
+    first->reset();
+    world.run_blocking();  // The facts come too late.
+    EXPECT_FALSE(first->has_value());
+}
+
+TEST_F(InboundTest, WhatALostLaneNeverBeganIsAnsweredToo) {
+    int answers = 0;
+    const auto count = [&answers](const InboxAnswer& said) {
+        EXPECT_FALSE(said.is_stored);
+        ++answers;
+    };
+    world.store.fail_next_commit();
+    world.inbound.submit(guild_message("ann", "m1"), count);
+    world.lane.run_round(std::chrono::microseconds(0));
+    ASSERT_TRUE(world.lane.is_lost());
+    EXPECT_EQ(answers, 1);
+    world.inbound.submit(guild_message("ann", "m2"), count);
+    EXPECT_EQ(answers, 2);
+}
+
+TEST_F(InboundTest, WhatWaitsInALaneThatEndsIsAnswered) {
+    discord.cached.clear();
+    const auto waiting = world.submit(guild_message("ann", "m1"));
+    auto queued = std::make_shared<std::optional<InboxAnswer>>();
+    {
+        RelayLane lane(world.store, world.clock);
+        RelayInbound inbound(
+            {.lane = lane,
+             .state = world.state,
+             .delivery = world.delivery,
+             .platform = {},
+             .run_blocking = {},
+             .redeem_link = {},
+             .bind_capability = {},
+             .press = {},
+             .notify = {},
+             .is_own_bot = {}});
+        inbound.submit(RelayWorld::message("ann", "m2"), [queued](const InboxAnswer& said) {
+            EXPECT_FALSE(queued->has_value());
+            *queued = said;
+        });
+        EXPECT_FALSE(queued->has_value());
+    }
+    ASSERT_TRUE(queued->has_value());
+    EXPECT_FALSE((*queued)->is_stored);
+    EXPECT_FALSE(waiting->has_value());
+    world.inbound.drop_waiting();
+    ASSERT_TRUE(waiting->has_value());
+    EXPECT_FALSE((*waiting)->is_stored);
 }
 
 }  // namespace

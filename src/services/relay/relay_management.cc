@@ -94,9 +94,15 @@ Result<bool> replace_policy(std::vector<Policy>& policies, const Policy& policy)
 
 RelayManagement::RelayManagement(Parts parts)
     : parts_(std::move(parts)),
-      link_codes_({.count_max = kLinkCodesPerWindowMax, .window = kLinkWindow}),
-      user_tries_({.count_max = kLinkTriesPerUserMax, .window = kLinkWindow}),
-      bot_misses_({.count_max = kLinkMissesPerBotMax, .window = kLinkWindow}) {}
+      link_codes_(
+          parts_.state,
+          {.name = "link_code", .count_max = kLinkCodesPerWindowMax, .window = kLinkWindow}),
+      user_tries_(
+          parts_.state,
+          {.name = "link_try", .count_max = kLinkTriesPerUserMax, .window = kLinkWindow}),
+      bot_misses_(
+          parts_.state,
+          {.name = "link_miss", .count_max = kLinkMissesPerBotMax, .window = kLinkWindow}) {}
 
 void RelayManagement::ask(RelayDecide decide, RelayReply reply) {
     ask_lane(parts_.lane, std::move(decide), std::move(reply));
@@ -121,7 +127,7 @@ void RelayManagement::link(RelayCaller caller, LinkRequest request, RelayReply r
 Result<Json> RelayManagement::decide_link(
     RelayTurn& turn, const RelayCaller& caller, const LinkRequest& wish) {
     TRY(instance_of(caller.instance_id, caller.tenant_id));
-    if (!link_codes_.take(caller.instance_id, turn.now())) {
+    if (!link_codes_.take(turn, caller.instance_id)) {
         auto refusal = fail(errors::rate_limited, "This instance asks for too many codes.");
         refusal.error().retry_after_seconds =
             static_cast<int>(kLinkWindow.microseconds / 1'000'000);
@@ -154,7 +160,7 @@ LinkOutcome RelayManagement::redeem_link(RelayTurn& turn, const LinkAttempt& att
     const std::string bot = row_key({attempt.bot.platform, attempt.bot.bot_id});
     const std::string user = row_key({attempt.bot.platform, attempt.user_id});
     if (attempt.user_id.empty() || bot_misses_.is_spent(bot, turn.now()) ||
-        !user_tries_.take(user, turn.now())) {
+        !user_tries_.take(turn, user)) {
         return refused;
     }
     const std::string key = code_key(attempt.bot.platform, attempt.code);
@@ -164,7 +170,7 @@ LinkOutcome RelayManagement::redeem_link(RelayTurn& turn, const LinkAttempt& att
         code == nullptr ? nullptr : parts_.state.instances.get(code->instance_id);
     if (instance == nullptr || instance->tenant_id != code->tenant_id ||
         !speaks_as(*instance, attempt.bot)) {
-        bot_misses_.take(bot, turn.now());
+        bot_misses_.take(turn, bot);
         return refused;
     }
     BindingRow row{

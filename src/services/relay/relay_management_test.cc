@@ -155,6 +155,40 @@ TEST(RelayLink, AUserHasFewTries) {
     EXPECT_TRUE(desk.redeem(desk.attempt(later)).is_bound);
 }
 
+TEST(RelayLink, ARestartForgivesNoWrongCode) {  // R8
+    Desk desk;
+    const std::string code = World::text_of(desk.link(), "code");
+    for (std::size_t i = 0; i < kLinkTriesPerUserMax; ++i) {
+        desk.redeem(desk.attempt("wrong"));
+        ASSERT_TRUE(desk.restart().has_value());
+    }
+    EXPECT_FALSE(desk.redeem(desk.attempt(code)).is_bound);
+    EXPECT_TRUE(desk.redeem(desk.attempt(code, "somebody else")).is_bound);
+    desk.clock.advance(kLinkWindow);
+    ASSERT_TRUE(desk.restart().has_value());
+    const std::string later = World::text_of(desk.link(), "code");
+    EXPECT_TRUE(desk.redeem(desk.attempt(later)).is_bound);
+}
+
+TEST(RelayLink, ARestartForgivesNoMissOfABot) {  // R8
+    Desk desk;
+    const std::string code = World::text_of(desk.link(), "code");
+    for (std::size_t i = 0; i < kLinkMissesPerBotMax; ++i) {
+        desk.redeem(desk.attempt("wrong", "guesser " + std::to_string(i)));
+    }
+    ASSERT_TRUE(desk.restart().has_value());
+    EXPECT_FALSE(desk.redeem(desk.attempt(code)).is_bound);
+}
+
+TEST(RelayLink, ARestartMintsNoMoreCodesThanALifeWithoutOne) {
+    Desk desk;
+    for (std::size_t i = 0; i < kLinkCodesPerWindowMax; ++i) {
+        ASSERT_EQ(World::code_of(desk.link()), "ok");
+    }
+    ASSERT_TRUE(desk.restart().has_value());
+    EXPECT_EQ(World::code_of(desk.link()), "rate_limited");
+}
+
 TEST(RelayLink, ABotTakesOnlySoManyWrongCodes) {
     Desk desk;
     const std::string code = World::text_of(desk.link(), "code");
@@ -517,15 +551,28 @@ TEST(RelayHoldings, AgreeWithTheRowsWhateverIsAsked) {
     }));
 }
 
-TEST(RelayAttempts, ForgetsTheOldestKeyBeyondItsBound) {
-    RelayAttempts attempts({.count_max = 1, .window = Duration::of_seconds(10), .keys_max = 2});
-    const Timestamp now = FakeClock::kNoon;
-    EXPECT_TRUE(attempts.take("a", now));
-    EXPECT_FALSE(attempts.take("a", now));
-    EXPECT_TRUE(attempts.take("b", now));
-    EXPECT_TRUE(attempts.take("c", now));
-    EXPECT_EQ(attempts.keys(), 2u);
-    EXPECT_TRUE(attempts.take("a", now));
+TEST(RelayAttempts, CountAWindowFromItsFirstAttempt) {
+    MemoryRelayStore store;
+    RelayState state(store);
+    RelayAttempts attempts(
+        state, {.name = "guess", .count_max = 2, .window = Duration::of_seconds(10)});
+    RelayAttempts others(
+        state, {.name = "other", .count_max = 2, .window = Duration::of_seconds(10)});
+    RelayTurn first(Timestamp{1'000'000});
+    EXPECT_TRUE(attempts.take(first, "a"));
+    RelayTurn second(Timestamp{10'000'000});
+    EXPECT_TRUE(attempts.take(second, "a"));
+    EXPECT_FALSE(attempts.take(second, "a"));
+    EXPECT_TRUE(attempts.is_spent("a", second.now()));
+    EXPECT_FALSE(attempts.is_spent("b", second.now()));
+    EXPECT_FALSE(others.is_spent("a", second.now()));
+    RelayTurn third(Timestamp{11'000'000});
+    EXPECT_TRUE(attempts.take(third, "a"));
+    EXPECT_FALSE(attempts.is_spent("a", third.now()));
+    // A refused attempt writes nothing.
+    EXPECT_EQ(first.rows().rows.size(), 1u);
+    EXPECT_EQ(second.rows().rows.size(), 1u);
+    EXPECT_EQ(first.rows().rows[0].expires_at, Timestamp{11'000'000});
 }
 
 }  // namespace

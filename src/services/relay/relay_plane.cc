@@ -28,6 +28,7 @@ CapabilityDescriptor generic_descriptor(const BotKey& bot) {
 RelayPlane::RelayPlane(Parts parts)
     : parts_(std::move(parts)),
       workers(parts_.workers),
+      fetchers(parts_.fetchers),
       lane(parts_.store, parts_.clock, parts_.lane),
       state(parts_.store),
       seal({parts_.store, parts_.masters, parts_.ids, parts_.clock}),
@@ -60,12 +61,23 @@ RelayPlane::RelayPlane(Parts parts)
       prompts(state),
       media({lane, state, parts_.media, workers, parts_.ids}),
       egress(parts_.egress),
+      files(
+          {.lane = lane,
+           .media = media,
+           .platform = [this](const BotKey& key) { return bot(key); },
+           .run_blocking =
+               [this](std::function<void()> job) { return fetchers.try_run(std::move(job)); },
+           .look_again =
+               [this](RelayTurn& turn, const std::string& instance_id) {
+                   delivery.look_again(turn, instance_id);
+               }}),
       delivery({
           .state = state,
           .clock = parts_.clock,
           .bus = parts_.bus,
           .descriptor = [this](const BotKey& key) { return descriptor_of(key); },
           .is_open = [this](const std::string& id) { return credentials.is_open(id); },
+          .files = &files,
       }),
       inbound({
           .lane = lane,
@@ -146,6 +158,7 @@ RelayPlane::RelayPlane(Parts parts)
            .inbound = inbound,
            .outbound = outbound,
            .wake = wake,
+           .files = files,
            .bots = parts_.bots}) {
     inbound.set_require_address(parts_.require_address);
     for (ChatPlatform* platform : parts_.bots) {
@@ -177,6 +190,7 @@ RelayPlane::RelayPlane(Parts parts)
     });
     lane.on_lost([this](const Error&) {
         delivery.close_all(kCloseTryLater, "the connector's store failed");
+        inbound.drop_waiting();
     });
 }
 
@@ -230,6 +244,7 @@ Result<void> RelayPlane::open() {
     TRY(holdings.load());
     TRY(credentials.load());
     TRY(delivery.load());
+    wake.load(parts_.clock.now());
     TRY(vault.load(parts_.clock.now()));
     TRY(media.load(parts_.clock.now()));
     lane.submit([this](RelayTurn& turn) {
@@ -264,7 +279,9 @@ void RelayPlane::stop() {
     }
     egress.stop();
     workers.stop();
+    fetchers.stop();
     lane.stop();
+    inbound.drop_waiting();
 }
 
 }  // namespace interlock

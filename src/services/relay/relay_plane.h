@@ -16,6 +16,7 @@
 #include "services/relay/relay_credentials.h"
 #include "services/relay/relay_delivery.h"
 #include "services/relay/relay_desk.h"
+#include "services/relay/relay_files.h"
 #include "services/relay/relay_inbound.h"
 #include "services/relay/relay_management.h"
 #include "services/relay/relay_outbound.h"
@@ -44,6 +45,8 @@ public:
         std::function<bool(const TenantId&)> tenant_exists = {};
         std::set<std::string> require_address = {};  // See RelayInbound.
         WorkerPool::Bounds workers = {.threads = 4, .waiting_max = 256};
+        // Fetch files of messages: slow, and in nobody's way.
+        WorkerPool::Bounds fetchers = {.threads = 4, .waiting_max = 64};
         RelayEgress::Bounds egress = {};
         RelayLane::Bounds lane = {};
     };
@@ -78,6 +81,7 @@ private:
 public:
     // In the order of construction.
     WorkerPool workers;
+    WorkerPool fetchers;
     RelayLane lane;
     RelayState state;
     RelaySeal seal;
@@ -89,6 +93,7 @@ public:
     RelayPrompts prompts;
     RelayMedia media;
     RelayEgress egress;
+    RelayFiles files;
     RelayDelivery delivery;
     RelayInbound inbound;
     RelayOutbound outbound;

@@ -38,6 +38,8 @@ RelayState::RelayState(RelayStore& store)
       scopes(store, kAll<ScopeRow>),
       dm_defaults(store, kAll<DmDefaultRow>),
       cursors(store, kAll<CursorRow>),
+      naps(store, kAll<NapRow>),
+      numbers(store, kAll<NumberRow>),
       chats(store, kRecent<ChatRow>, 65'536),
       sent(store, kRecent<SentRow>),
       enrollments(store, kRecent<EnrollmentRow>),
@@ -49,6 +51,7 @@ RelayState::RelayState(RelayStore& store)
       prompts(store, kRecent<PromptRow>),
       media(store, kRecent<MediaRow>),
       sessions(store, kRecent<SessionRow>, 65'536),
+      attempts(store, kRecent<AttemptRow>),
       store_(store),
       bindings_(store, kAll<BindingRow>) {}
 
@@ -59,6 +62,8 @@ Result<void> RelayState::load() {
     TRY(scopes.load());
     TRY(dm_defaults.load());
     TRY(cursors.load());
+    TRY(naps.load());
+    TRY(numbers.load());
     TRY(bindings_.load());
     bindings_.for_each([this](const std::string&, const BindingRow& row) { index(row); });
     return {};

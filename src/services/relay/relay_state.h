@@ -26,6 +26,8 @@ public:
     RelayTable<ScopeRow> scopes;
     RelayTable<DmDefaultRow> dm_defaults;
     RelayTable<CursorRow> cursors;
+    RelayTable<NapRow> naps;
+    RelayTable<NumberRow> numbers;
     // Read when asked.
     RelayTable<ChatRow> chats;
     RelayTable<SentRow> sent;
@@ -38,6 +40,7 @@ public:
     RelayTable<PromptRow> prompts;
     RelayTable<MediaRow> media;
     RelayTable<SessionRow> sessions;
+    RelayTable<AttemptRow> attempts;
 
     // Bindings go through these, which keep both directions.
     void bind(RelayTurn& turn, BindingRow row);

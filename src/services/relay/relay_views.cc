@@ -162,6 +162,8 @@ Json RelayViews::status_json() const {
          {"waiting", waiting},
          {"dead_letters", dead},
          {"sleepers_without_wake_url", parts_.wake.counters().without_url},
+         {"waiting_for_facts", parts_.inbound.waiting_for_facts()},
+         {"files_under_way", parts_.files.running()},
          {"outbounds_pending", parts_.outbound.pending()}});
 }
 
@@ -350,6 +352,12 @@ std::string RelayViews::metrics_text() const {
         add("refused", count.refused);
         add("link", count.links);
     }
+    text.begin("interlock_relay_waiting_for_facts", "gauge", "Events that wait for a platform.");
+    text.add({}, parts_.inbound.waiting_for_facts());
+    text.begin("interlock_relay_files_total", "counter", "Files of messages, by fate.");
+    text.add({{"what", "fetched"}}, parts_.files.counters().fetched);
+    text.add({{"what", "missing"}}, parts_.files.counters().missing);
+    text.add({{"what", "late"}}, parts_.files.counters().late);
     const DeliveryCounters& delivery = parts_.delivery.counters();
     text.begin("interlock_relay_delivery_total", "counter", "What happened to buffered messages.");
     text.add({{"what", "written"}}, delivery.written);

@@ -25,6 +25,7 @@ public:
         RelayInbound& inbound;
         RelayOutbound& outbound;
         RelayWake& wake;
+        RelayFiles& files;
         std::vector<ChatPlatform*> bots;
     };
     explicit RelayViews(Parts parts) : parts_(std::move(parts)) {}

@@ -42,12 +42,63 @@ void RelayWake::poke(RelayTurn& turn, const std::string& instance_id, const Gate
     });
 }
 
-void RelayWake::sweep(RelayTurn& turn) {
-    const std::vector<std::string> sleepers = parts_.delivery.sleepers_with_mail();
+// A clock that was set back must not make a pause longer than the longest.
+void RelayWake::load(Timestamp now) {
+    parts_.state.naps.for_each([this, now](const std::string& instance_id, const NapRow& row) {
+        naps_[instance_id] =
+            Nap{.since = std::min(row.since, now),
+                .next_at = std::min(row.next_at, now + kWakeCooldownMax),
+                .epoch = row.epoch,
+                .cooldown = Duration{row.cooldown_microseconds},
+                .is_given_up = row.is_given_up};
+        last_poke_[instance_id] = std::min(row.poked_at, now);
+    });
+}
+
+void RelayWake::keep(RelayTurn& turn, const std::string& instance_id, const Nap& nap) {
+    const auto poked = last_poke_.find(instance_id);
+    parts_.state.naps.put(
+        turn,
+        instance_id,
+        {.since = nap.since,
+         .next_at = nap.next_at,
+         .poked_at = poked == last_poke_.end() ? nap.since : poked->second,
+         .epoch = nap.epoch,
+         .cooldown_microseconds = nap.cooldown.microseconds,
+         .is_given_up = nap.is_given_up});
+}
+
+// A row goes when neither its nap nor the pause after its last poke counts any more.
+void RelayWake::forget_ended(RelayTurn& turn, const std::vector<std::string>& sleepers) {
     std::erase_if(
         naps_, [&](const auto& nap) { return !std::ranges::binary_search(sleepers, nap.first); });
     std::erase_if(
         last_poke_, [&](const auto& poke) { return turn.now() >= poke.second + kWakeCooldownMax; });
+    std::vector<std::string> ended;
+    parts_.state.naps.for_each([&](const std::string& instance_id, const NapRow&) {
+        if (!naps_.contains(instance_id) && !last_poke_.contains(instance_id)) {
+            ended.push_back(instance_id);
+        }
+    });
+    for (const std::string& instance_id : ended) {
+        parts_.state.naps.erase(turn, instance_id);
+    }
+}
+
+void RelayWake::give_up(
+    RelayTurn& turn, const std::string& instance_id, const GatewayRow& gateway) {
+    ++counters_.given_up;
+    AuditDraft draft = relay_draft(gateway.tenant_id, "RELAY_WAKE_GIVEN_UP", "internal:relay");
+    draft.severity = AuditSeverity::critical;
+    draft.status = AuditStatus::failed;
+    draft.reason = "The instance did not come back within a day of being poked.";
+    draft.detail = Json::object({{"instance_id", instance_id}});
+    turn.audit(std::move(draft));
+}
+
+void RelayWake::sweep(RelayTurn& turn) {
+    const std::vector<std::string> sleepers = parts_.delivery.sleepers_with_mail();
+    forget_ended(turn, sleepers);
     counters_.without_url = 0;
     for (const std::string& instance_id : sleepers) {
         const GatewayRow* gateway = waker_of(instance_id);
@@ -76,19 +127,13 @@ void RelayWake::sweep(RelayTurn& turn) {
         }
         if (turn.now() >= state.since + kWakeGivesUp) {
             state.is_given_up = true;
-            ++counters_.given_up;
-            AuditDraft draft =
-                relay_draft(gateway->tenant_id, "RELAY_WAKE_GIVEN_UP", "internal:relay");
-            draft.severity = AuditSeverity::critical;
-            draft.status = AuditStatus::failed;
-            draft.reason = "The instance did not come back within a day of being poked.";
-            draft.detail = Json::object({{"instance_id", instance_id}});
-            turn.audit(std::move(draft));
-            continue;
+            give_up(turn, instance_id, *gateway);
+        } else {
+            poke(turn, instance_id, *gateway);
+            state.next_at = turn.now() + state.cooldown;
+            state.cooldown = std::min(Duration{state.cooldown.microseconds * 2}, kWakeCooldownMax);
         }
-        poke(turn, instance_id, *gateway);
-        state.next_at = turn.now() + state.cooldown;
-        state.cooldown = std::min(Duration{state.cooldown.microseconds * 2}, kWakeCooldownMax);
+        keep(turn, instance_id, state);
     }
 }
 

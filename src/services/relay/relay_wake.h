@@ -1,6 +1,7 @@
 // Pokes sleeping instances that have mail (seed 003 §3.3, R13): at once, then after a minute,
 // backing off to an hour, and given up with an alert after a day. Best effort: whoever reconnects
-// by himself drains all the same. Lane only.
+// by himself drains all the same. How far it got is a row, so that a restart pokes nobody early and
+// takes up nobody who was given up. Lane only.
 #pragma once
 
 #include <functional>
@@ -26,6 +27,9 @@ public:
     };
     explicit RelayWake(Parts parts) : parts_(parts) {}
 
+    // The pauses as they were left; after the state was loaded.
+    void load(Timestamp now);
+
     // Once a second. Looks for sleepers with mail and pokes those whose time it is.
     void sweep(RelayTurn& turn);
 
@@ -46,6 +50,9 @@ private:
         bool is_given_up = false;
     };
     void poke(RelayTurn& turn, const std::string& instance_id, const GatewayRow& gateway);
+    void give_up(RelayTurn& turn, const std::string& instance_id, const GatewayRow& gateway);
+    void keep(RelayTurn& turn, const std::string& instance_id, const Nap& nap);
+    void forget_ended(RelayTurn& turn, const std::vector<std::string>& sleepers);
     const GatewayRow* waker_of(const std::string& instance_id) const;
 
     Parts parts_;

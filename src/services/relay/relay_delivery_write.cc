@@ -1,0 +1,123 @@
+// The end of the delivery leg: what is due goes to the socket, with its files where it has some.
+#include "base/errors.h"
+#include "base/log.h"
+#include "services/relay/relay_delivery.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::int64_t kPumpBytesMax = std::int64_t{4} * 1024 * 1024;
+
+}  // namespace
+
+void RelayDelivery::take_hint(const RelayHint& hint) {
+    const auto found = boxes_.find(hint.instance_id);
+    if (found == boxes_.end()) {
+        return;
+    }
+    switch (hint.kind) {
+        case RelayHint::Kind::mail:
+            pump(hint.instance_id);
+            break;
+        case RelayHint::Kind::revoked:
+            for (const RelaySessionPtr& session : found->second.sockets) {
+                if (!parts_.is_open || !parts_.is_open(session->caller.gateway_id)) {
+                    session->socket->close(kCloseUnauthorised, "unauthorized");
+                }
+            }
+            break;
+        case RelayHint::Kind::fenced:
+            if (found->second.session && found->second.session->epoch < hint.epoch) {
+                found->second.session->socket->close(
+                    kCloseFenced, "a newer connection of this instance exists");
+            }
+            break;
+        case RelayHint::Kind::interrupt:
+            if (found->second.session) {
+                found->second.session->socket->send_urgent(encode_line(
+                    ConnectorFrame(InterruptInboundFrame{hint.session_key, hint.chat_id})));
+            }
+            break;
+    }
+}
+
+void RelayDelivery::pump(const std::string& instance_id) {
+    Box& box = box_of(instance_id);
+    if (!box.session) {
+        return;
+    }
+    const Timestamp now = parts_.clock.now();
+    if (box.queue.take_idle_answer(now)) {
+        box.session->socket->send_urgent(encode_line(ConnectorFrame(GoingIdleAckFrame{})));
+    }
+    const std::vector<std::int64_t> due = box.queue.take_due(now);
+    if (!due.empty()) {
+        write(instance_id, box, due);
+    }
+}
+
+Result<std::string> RelayDelivery::text_of(
+    const std::string& instance_id, Box& box, std::int64_t seq) {
+    if (const auto hot = box.hot.find(seq); hot != box.hot.end()) {
+        std::string text = std::move(hot->second);
+        box.hot.erase(hot);
+        return text;
+    }
+    TRY_ASSIGN(
+        auto read, parts_.state.store().read_entries(instance_id, seq - 1, 1, kPumpBytesMax));
+    if (read.empty() || read.front().seq != seq) {
+        return fail(errors::corrupt_data, "the entry is not in the buffer");
+    }
+    return std::move(read.front().text);
+}
+
+// Nothing while the files of the message are being fetched.
+std::optional<std::string> RelayDelivery::with_files(
+    const std::string& instance_id, Box& box, std::int64_t seq, std::string text) {
+    if (!has_waiting_files(text)) {
+        return text;
+    }
+    if (parts_.files == nullptr) {
+        return RelayFiles::text_without_files(text);
+    }
+    auto whole = parts_.files->text_for(
+        {box.session->caller.tenant_id, instance_id, seq},
+        text,
+        box.session->media_base,
+        parts_.clock.now());
+    if (!whole && box.hot.size() < kHotTextsMax) {
+        box.hot.emplace(seq, std::move(text));
+    }
+    return whole;
+}
+
+void RelayDelivery::write(
+    const std::string& instance_id, Box& box, const std::vector<std::int64_t>& due) {
+    for (const std::int64_t seq : due) {
+        Result<std::string> stored = text_of(instance_id, box, seq);
+        if (!stored) {
+            // Another socket gets it, unless three could not.
+            log_error("relay_entry_unreadable", {{"instance_id", instance_id}, {"seq", seq}});
+            box.queue.not_written(seq + 1);
+            box.session->socket->close(kCloseTryLater, "the buffer could not be read");
+            return;
+        }
+        const auto text = with_files(instance_id, box, seq, *std::move(stored));
+        if (!text) {
+            box.queue.not_written(seq);
+            return;  // What is behind it waits, too.
+        }
+        const QueuedEntry* entry = box.queue.find(seq);
+        const std::string id = std::to_string(seq);
+        const bool is_forward = entry != nullptr && entry->kind == EntryKind::passthrough;
+        if (!box.session->socket->send(
+                is_forward ? passthrough_line(*text, id) : inbound_line(*text, id))) {
+            box.queue.not_written(seq);
+            return;  // Its end comes as closed().
+        }
+        ++counters_.written;
+        counters_.written_again += entry != nullptr && entry->attempts > 0 ? 1 : 0;
+    }
+}
+
+}  // namespace interlock
