@@ -1,6 +1,7 @@
 """The relay in a real server, spoken to by its own commands: a person on the console, a gateway that echoes,
 a server killed between storing and acknowledging, a gateway that sleeps and wakes, credentials that are wrong,
-stale and revoked; and marked secrets that nothing which stays has in clear.
+stale and revoked; marked secrets that nothing which stays has in clear; and a database put back that is
+older than its head files.
 """
 
 import base64
@@ -250,6 +251,28 @@ def all_answers(commands):
         "config", "show", "--config", str(pathlib.Path(commands.data).parent / "config.toml"), as_json=False)
 
 
+def put_an_older_file_back(folder, commands):
+    """Whoever has the disk replaces relay.db by yesterday's: the head files tell, and a start stops trading."""
+    data = pathlib.Path(folder) / "data"
+    whole = commands.run("audit", "verify")
+    chain = whole["relay_chains"][0]
+    assert whole["ok"] and chain["checkpoints"] >= 1 and not whole["warnings"], whole  # Signed at the end.
+    shutil.copy(data / "relay.db", pathlib.Path(folder) / "kept.db")
+    server = start(folder)
+    commands.run("relay", "gateway", "add", "--gateway-id", "gw8", "--tenant", "demo", "--instance", "i8")
+    assert server.stop() == 0
+    assert commands.run("audit", "verify")["ok"]
+    for name in ("relay.db-wal", "relay.db-shm"):
+        (data / name).unlink(missing_ok=True)
+    shutil.move(pathlib.Path(folder) / "kept.db", data / "relay.db")
+    cut = commands.run("audit", "verify", code=1)
+    assert cut["first_bad_tenant"] == "demo" and cut["first_bad_seq"] == chain["head_seq"] + 1, cut
+    server = start(folder)
+    stopped = commands.run("kill", "status", as_json=False)
+    assert "an audit chain of the relay is broken" in stopped, stopped
+    assert server.stop() == 0
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="interlock-relay-")
     (pathlib.Path(folder) / "bot.token").write_text(BOT_TOKEN + "\n")
@@ -271,8 +294,9 @@ def main():
     said = all_answers(commands)
     assert server.stop() == 0
     search(folder, [PINNED, BOT_TOKEN, rotated, *issued], said)
+    put_an_older_file_back(folder, commands)
     shutil.rmtree(folder)
-    print("relay: talked, crashed, slept, refused; no secret was found")
+    print("relay: talked, crashed, slept, refused; no secret was found, and an older file was")
 
 
 if __name__ == "__main__":

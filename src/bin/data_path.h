@@ -18,6 +18,12 @@ inline std::string database_path(const std::string& data_folder) {
 inline std::string heads_folder(const std::string& data_folder) {
     return data_folder + "/heads";
 }
+inline std::string relay_database_path(const std::string& data_folder) {
+    return data_folder + "/relay.db";
+}
+inline std::string relay_heads_folder(const std::string& data_folder) {
+    return data_folder + "/relay_heads";
+}
 inline std::string operator_socket_path(const std::string& data_folder) {
     return data_folder + "/operator.sock";
 }

@@ -17,6 +17,15 @@ namespace {
 constexpr std::size_t kKeyFileBytesMax = 4096;
 constexpr std::size_t kPublicKeyBytes = 32;
 
+Result<std::map<TenantId, LedgerHead>> read_heads_in(const std::string& folder) {
+    std::error_code problem;
+    if (!std::filesystem::is_directory(folder, problem)) {
+        return std::map<TenantId, LedgerHead>();
+    }
+    TRY_ASSIGN(FileHeadMirror mirror, FileHeadMirror::open(folder));
+    return mirror.load();
+}
+
 // With a database that cannot even be opened, the head files still say which chains are lost.
 std::vector<ChainReport> lost_chains(
     const std::map<TenantId, LedgerHead>& mirror, const Error& error) {
@@ -30,29 +39,35 @@ std::vector<ChainReport> lost_chains(
     return chains;
 }
 
-void warn_about_missing_heads(const std::map<TenantId, LedgerHead>& mirror, FolderReport& report) {
-    for (const ChainReport& chain : report.chains) {
+void warn_about_missing_heads(
+    const std::map<TenantId, LedgerHead>& mirror,
+    const std::vector<ChainReport>& chains,
+    std::vector<std::string>& warnings) {
+    for (const ChainReport& chain : chains) {
         if (!mirror.contains(chain.tenant_id) && !chain.fault) {
-            report.warnings.push_back(
+            warnings.push_back(
                 "There is no head file of " + chain.tenant_id.text() +
                 ": only the database itself says that its chain is complete.");
         }
     }
 }
 
-// The relay's file has chains of its own in the same tables; no head file speaks of them.
+// The relay's file has chains of its own in the same tables, and head files of its own.
 Result<void> verify_relay(
     const FolderCheck& check, const std::string& public_key, FolderReport& report) {
-    const std::string path = check.data_folder + "/relay.db";
+    // Before the snapshot, as for the ledger.
+    TRY_ASSIGN(const auto mirror, read_heads_in(relay_heads_folder(check.data_folder)));
+    const std::string path = relay_database_path(check.data_folder);
     std::error_code problem;
     if (!std::filesystem::exists(path, problem)) {
+        report.relay_chains =
+            lost_chains(mirror, fail(errors::not_found, "there is no relay.db").error());
         return {};
     }
-    const std::map<TenantId, LedgerHead> no_mirror;
     const auto store = SqliteLedgerStore::open({.path = path, .read_only = true, .snapshot = true});
     auto chains = store ? check_ledger(
                               {.store = **store,
-                               .mirror = no_mirror,
+                               .mirror = mirror,
                                .public_key = public_key,
                                .tenants = check.tenants,
                                .from_last_checkpoint = check.from_last_checkpoint,
@@ -61,15 +76,18 @@ Result<void> verify_relay(
     if (chains) {
         report.relay_chains = *std::move(chains);
         // A tenant that was asked for need not have a chain here.
-        std::erase_if(report.relay_chains, [](const ChainReport& chain) {
-            return !chain.fault && chain.records == 0 && chain.head.seq == 0;
+        const auto known = (*store)->load_heads();
+        std::erase_if(report.relay_chains, [&](const ChainReport& chain) {
+            return known && !known->contains(chain.tenant_id) && !mirror.contains(chain.tenant_id);
         });
+        warn_about_missing_heads(mirror, report.relay_chains, report.warnings);
         return {};
     }
     if (chains.error() != errors::corrupt_data) {
         return std::unexpected(chains.error());
     }
     report.damage = "relay.db: " + chains.error().message;
+    report.relay_chains = lost_chains(mirror, chains.error());
     return {};
 }
 
@@ -109,7 +127,7 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
             report.damage = sound.error().message;
         }
     }
-    warn_about_missing_heads(mirror, report);
+    warn_about_missing_heads(mirror, report.chains, report.warnings);
     TRY(verify_relay(check, public_key, report));
     return report;
 }
@@ -144,13 +162,7 @@ Result<std::unique_ptr<SqliteLedgerStore>> open_ledger(
 }
 
 Result<std::map<TenantId, LedgerHead>> read_head_files(const std::string& data_folder) {
-    const std::string folder = heads_folder(data_folder);
-    std::error_code problem;
-    if (!std::filesystem::is_directory(folder, problem)) {
-        return std::map<TenantId, LedgerHead>();
-    }
-    TRY_ASSIGN(FileHeadMirror mirror, FileHeadMirror::open(folder));
-    return mirror.load();
+    return read_heads_in(heads_folder(data_folder));
 }
 
 Result<std::string> parse_public_key(const std::string& text) {

@@ -16,9 +16,10 @@ constexpr std::array<Pair, 5> kExitStatus{{
     {"4", "Configuration, data folder or machine do not allow it."},
 }};
 
-constexpr std::array<Pair, 8> kFiles{{
+constexpr std::array<Pair, 9> kFiles{{
     {"interlock.db", "The database (SQLite, with its -wal and -shm): states and ledger."},
     {"heads/", "The last record of each chain, kept apart so that a cut-off end shows."},
+    {"relay_heads/", "The same of the relay's chains."},
     {"ledger.key, ledger.pub",
      "The key that signs checkpoints and exports, and its public half, which is all that "
      "verifying an export needs."},

@@ -1,7 +1,9 @@
 #include "bin/relay_platform.h"
 
+#include "adapters/sqlite/sqlite_ledger_store.h"
 #include "base/errors.h"
 #include "base/log.h"
+#include "bin/data_path.h"
 #include "bin/vault_folder.h"
 
 namespace interlock {
@@ -59,7 +61,7 @@ RelayPlatform::~RelayPlatform() {
 Result<void> RelayPlatform::build() {
     const RelayConfig& config = parts_.config.relay;
     SqliteRelayOptions options;
-    options.path = parts_.data_folder + "/relay.db";
+    options.path = relay_database_path(parts_.data_folder);
     TRY_ASSIGN(store_, SqliteRelayStore::open(options));
     TRY_ASSIGN(
         masters_,
@@ -90,6 +92,7 @@ Result<void> RelayPlatform::build() {
         .fetch_keys = fetch_keys,
         .tenant_exists = parts_.tenant_exists,
         .require_address = {config.require_address.begin(), config.require_address.end()}});
+    TRY(check_chains());
     if (const auto opened = plane_->open(); !opened) {
         if (opened.error() != errors::master_key_missing &&
             opened.error() != errors::master_key_wrong) {
@@ -105,7 +108,8 @@ Result<void> RelayPlatform::build() {
             [this](std::string_view bearer) {
                 return dial_of(plane_->credentials.authenticate(bearer, parts_.clock.now()));
             },
-        .is_ready = [this] { return plane_->is_ready(); }});
+        .is_ready = [this] { return plane_->is_ready(); },
+        .public_url = parts_.config.http_public_url});
     http_ = std::make_unique<RelayHttp>(RelayHttp::Parts{
         .credentials = plane_->credentials,
         .management = plane_->management,
@@ -114,6 +118,19 @@ Result<void> RelayPlatform::build() {
         .clock = parts_.clock});
     media_http_ = std::make_unique<RelayMediaHttp>(
         plane_->media, [this](const HttpRequest& request) { return http_->caller_of(request); });
+    return {};
+}
+
+Result<void> RelayPlatform::check_chains() {
+    TRY_ASSIGN(FileHeadMirror heads, FileHeadMirror::open(relay_heads_folder(parts_.data_folder)));
+    heads_.emplace(std::move(heads));
+    chains_ = std::make_unique<RelayChains>(
+        RelayChains::Parts{.lane = plane_->lane, .mirror = *heads_, .key = parts_.ledger_key});
+    TRY_ASSIGN(
+        const auto file,
+        SqliteLedgerStore::open(
+            {.path = relay_database_path(parts_.data_folder), .read_only = true}));
+    TRY_ASSIGN(reports_, chains_->open(*file));
     return {};
 }
 

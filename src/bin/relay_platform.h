@@ -8,6 +8,7 @@
 
 #include "adapters/memory/local_relay_bus.h"
 #include "adapters/sqlite/sqlite_relay_store.h"
+#include "adapters/system/file_head_mirror.h"
 #include "adapters/system/file_media_folder.h"
 #include "adapters/wake/http_wake_caller.h"
 #include "api/relay/relay_face.h"
@@ -16,6 +17,7 @@
 #include "bin/config.h"
 #include "bin/relay_bots.h"
 #include "ports/master_keys.h"
+#include "services/relay/relay_chains.h"
 #include "services/relay/relay_plane.h"
 
 namespace interlock {
@@ -27,6 +29,7 @@ public:
         IdSource& ids;
         const Config& config;
         std::string data_folder;
+        const Ed25519KeyPair& ledger_key;                    // Signs the relay's chains, too.
         std::function<bool(const TenantId&)> tenant_exists;  // Any thread.
     };
     static Result<std::unique_ptr<RelayPlatform>> open(Parts parts);
@@ -43,10 +46,13 @@ public:
     RelayPlane& plane() { return *plane_; }
     ConsolePlatform* console() { return bots_.console; }
     const SqliteRelayStore& store() const { return *store_; }
+    // What the walk over the relay's chains found at start.
+    const std::vector<ChainReport>& chains() const { return reports_; }
 
 private:
     explicit RelayPlatform(Parts parts) : parts_(std::move(parts)) {}
     Result<void> build();
+    Result<void> check_chains();
 
     Parts parts_;
     std::unique_ptr<SqliteRelayStore> store_;
@@ -56,6 +62,9 @@ private:
     std::unique_ptr<HttpWakeCaller> waker_;
     RelayBots bots_;
     std::unique_ptr<RelayPlane> plane_;
+    std::optional<FileHeadMirror> heads_;
+    std::unique_ptr<RelayChains> chains_;
+    std::vector<ChainReport> reports_;
     std::unique_ptr<RelayFace> face_;
     std::unique_ptr<RelayHttp> http_;
     std::unique_ptr<RelayMediaHttp> media_http_;

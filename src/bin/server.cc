@@ -43,6 +43,7 @@
 #include "bin/relay_platform.h"
 #include "bin/version.h"
 #include "core/market/synthetic_market.h"
+#include "services/ledger_check.h"
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
 #include "services/turn_engine.h"
@@ -251,10 +252,18 @@ Result<void> Server::Body::build_relay() {
              .ids = ids,
              .config = config,
              .data_folder = folder->path(),
+             .ledger_key = folder->ledger_key(),
              .tenant_exists = [this](const TenantId& tenant_id) {
                  return tenant_id != system_tenant() && plane->directory.tenant_exists(tenant_id);
              }}));
     metrics.add_text([this] { return relay->plane().metrics_text(); });
+    if (log_broken_chains("relay", relay->chains())) {
+        // As for a broken chain of the ledger: somebody was at our files.
+        plane->kill.activate_by_rule(
+            system_tenant(),
+            "chain_check",
+            "an audit chain of the relay is broken; see `interlock audit verify`");
+    }
     return {};
 }
 
@@ -304,16 +313,7 @@ Result<void> Server::Body::build_plane() {
 Result<void> Server::Body::load() {
     TRY(principals->open());
     TRY_ASSIGN(Plane::Recovery recovery, plane->open());
-    for (const ChainReport& report : recovery.chains) {
-        if (report.fault) {
-            log_error(
-                "chain_broken",
-                {{"tenant_id", report.tenant_id.text()},
-                 {"seq", report.fault->seq},
-                 {"reason", report.fault->reason},
-                 {"detail", report.fault->detail}});
-        }
-    }
+    log_broken_chains("ledger", recovery.chains);
     chains = std::move(recovery.chains);
     if (!recovery.unsettled.empty() || !recovery.resend.empty()) {
         log_warn(

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/errors.h"
+#include "base/log.h"
 
 namespace interlock {
 namespace {
@@ -95,6 +96,23 @@ Result<std::vector<ChainReport>> check_ledger(const LedgerCheck& check) {
         reports.push_back(std::move(report));
     }
     return reports;
+}
+
+bool log_broken_chains(std::string_view where, const std::vector<ChainReport>& reports) {
+    bool is_broken = false;
+    for (const ChainReport& report : reports) {
+        if (report.fault) {
+            is_broken = true;
+            log_error(
+                "chain_broken",
+                {{"where", where},
+                 {"tenant_id", report.tenant_id.text()},
+                 {"seq", report.fault->seq},
+                 {"reason", report.fault->reason},
+                 {"detail", report.fault->detail}});
+        }
+    }
+    return is_broken;
 }
 
 }  // namespace interlock

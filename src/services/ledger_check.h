@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "services/ledger_service.h"
@@ -25,5 +26,8 @@ struct LedgerCheck {
 // One report per chain, in order of tenants. An unreadable record is a fault of its chain
 // ("unreadable_record"); fails only when it is not even known which chains there are.
 Result<std::vector<ChainReport>> check_ledger(const LedgerCheck& check);
+
+// Logs those that do not hold; `where` says whose chains they are. Whether there was one.
+bool log_broken_chains(std::string_view where, const std::vector<ChainReport>& reports);
 
 }  // namespace interlock

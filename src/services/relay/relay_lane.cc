@@ -52,7 +52,21 @@ void RelayLane::start() {
     thread_ = std::thread([this] {
         while (run_round(std::chrono::milliseconds(20))) {
         }
+        say_farewell();
     });
+}
+
+void RelayLane::say_farewell() {
+    if (is_lost_.load()) {
+        return;
+    }
+    runner_.store(std::this_thread::get_id());
+    RelayTurn turn(clock_.now());
+    for (const RelayWork& work : farewells_) {
+        work(turn);
+    }
+    finish(turn);
+    runner_.store(std::thread::id());
 }
 
 void RelayLane::stop() {
@@ -175,11 +189,25 @@ void RelayLane::finish(RelayTurn& turn) {
     }
     if (!done) {
         lose(done.error());
+    } else {
+        publish_heads(turn);
     }
     // Whatever these ask for in turn goes through the queue.
     for (const auto& call : turn.after_) {
         call(done.has_value());
     }
+}
+
+// After the commit, so that the copy never leads.
+void RelayLane::publish_heads(const RelayTurn& turn) {
+    if (mirror_ == nullptr || turn.commit_.audit.empty()) {
+        return;
+    }
+    std::map<TenantId, LedgerHead> changed;
+    for (const LedgerEntry& entry : turn.commit_.audit) {
+        changed[entry.tenant_id] = {entry.seq, entry.hash};
+    }
+    mirror_->publish(changed);
 }
 
 void RelayLane::lose(const Error& error) {

@@ -19,6 +19,7 @@
 #include "contracts/audit/audit_record.h"
 #include "core/ledger/hash_chain.h"
 #include "ports/clock.h"
+#include "ports/head_mirror.h"
 #include "ports/relay_store.h"
 
 namespace interlock {
@@ -87,6 +88,10 @@ public:
 
     // Runs once in each duty_period on the lane. Before start().
     void add_duty(RelayWork duty) { duties_.push_back(std::move(duty)); }
+    // Runs on the lane when it ends, after all that was accepted. Before start().
+    void add_farewell(RelayWork work) { farewells_.push_back(std::move(work)); }
+    // Told the heads of the chains after each commit that moved them. Before start().
+    void set_mirror(HeadMirror& mirror) { mirror_ = &mirror; }
     // Called on the lane when a commit failed, before anybody is told.
     void on_lost(std::function<void(const Error&)> call) { on_lost_.push_back(std::move(call)); }
 
@@ -98,6 +103,9 @@ public:
     // Whether the caller is on the lane's thread, inside a round.
     bool runs_here() const { return runner_.load() == std::this_thread::get_id(); }
     std::size_t waiting() const { return queue_.size(); }
+
+    // Lane only: where the chains stand, without what the running batch adds.
+    const std::map<TenantId, ChainHead>& heads() const { return heads_; }
 
     struct Counters {
         std::uint64_t commits = 0;
@@ -116,6 +124,8 @@ private:
     void run_duties(RelayTurn& turn);
     Result<void> seal(RelayTurn& turn);
     void finish(RelayTurn& turn);
+    void say_farewell();
+    void publish_heads(const RelayTurn& turn);
     void lose(const Error& error);
 
     RelayStore& store_;
@@ -125,6 +135,8 @@ private:
     std::deque<Item> held_;  // Taken from the queue and not begun: the batch's time was up.
     std::map<TenantId, ChainHead> heads_;
     std::vector<RelayWork> duties_;
+    std::vector<RelayWork> farewells_;
+    HeadMirror* mirror_ = nullptr;
     std::vector<std::function<void(const Error&)>> on_lost_;
     Duration next_duty_{};
     std::atomic<bool> is_lost_{false};

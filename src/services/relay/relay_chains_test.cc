@@ -1,0 +1,194 @@
+// The relay's chains are signed, mirrored and walked as the ledger's are.
+#include "services/relay/relay_chains.h"
+
+#include <gtest/gtest.h>
+
+#include "adapters/memory/memory_relay_store.h"
+#include "testing/fake_clock.h"
+
+namespace interlock {
+namespace {
+
+const TenantId kAlice = TenantId::trusted("alice");
+const TenantId kBob = TenantId::trusted("bob");
+
+class MemoryHeadMirror final : public HeadMirror {
+public:
+    void publish(const std::map<TenantId, LedgerHead>& changed) override {
+        for (const auto& [tenant_id, head] : changed) {
+            heads_[tenant_id] = head;
+        }
+    }
+    Result<std::map<TenantId, LedgerHead>> load() override { return heads_; }
+
+private:
+    std::map<TenantId, LedgerHead> heads_;
+};
+
+// One process with its lane; the store and the mirror outlive it.
+struct Life {
+    Life(MemoryRelayStore& store, FakeClock& clock, HeadMirror& mirror, const Ed25519KeyPair& key)
+        : lane(store, clock), chains({.lane = lane, .mirror = mirror, .key = key}) {
+        EXPECT_TRUE(lane.open().has_value());
+    }
+    void append(const TenantId& tenant_id, int count) {
+        lane.submit([=](RelayTurn& turn) {
+            for (int i = 0; i < count; ++i) {
+                turn.audit(relay_draft(tenant_id, "RELAY_TEST", "internal:relay"));
+            }
+        });
+        round();
+    }
+    void round() { lane.run_round(std::chrono::microseconds(0)); }
+
+    RelayLane lane;
+    RelayChains chains;
+};
+
+struct RelayChainsTest : testing::Test {
+    std::vector<Checkpoint> points(const TenantId& tenant_id) {
+        return store.ledger().read_checkpoints(tenant_id).value();
+    }
+    std::vector<ChainReport> reports_of_a_start() {
+        Life life(store, clock, mirror, key);
+        return life.chains.open(store.ledger()).value();
+    }
+    FakeClock clock;
+    MemoryRelayStore store;
+    MemoryHeadMirror mirror;
+    const Ed25519KeyPair key = ed25519_from_seed(std::string(32, 'k')).value();
+};
+
+TEST_F(RelayChainsTest, SignWhatIsAnHourOldAndOnlyWhatMoved) {
+    Life life(store, clock, mirror, key);
+    life.append(kAlice, 3);
+    EXPECT_TRUE(points(kAlice).empty());
+    clock.advance(Duration::of_seconds(2));
+    life.round();
+    clock.advance(LedgerService::kCheckpointPeriod);
+    life.round();
+    ASSERT_EQ(points(kAlice).size(), 1u);
+    EXPECT_EQ(points(kAlice)[0].seq, 3);
+    EXPECT_TRUE(is_signed_by(points(kAlice)[0], key.public_key));
+    clock.advance(LedgerService::kCheckpointPeriod);
+    life.round();
+    EXPECT_EQ(points(kAlice).size(), 1u);
+    life.append(kAlice, 1);
+    clock.advance(Duration::of_seconds(2));
+    life.round();
+    EXPECT_EQ(points(kAlice).size(), 2u);
+}
+
+TEST_F(RelayChainsTest, SignALongChainAtOnce) {
+    Life life(store, clock, mirror, key);
+    life.append(kAlice, static_cast<int>(LedgerService::kCheckpointEvery));
+    clock.advance(Duration::of_seconds(2));
+    life.round();
+    ASSERT_EQ(points(kAlice).size(), 1u);
+    EXPECT_EQ(points(kAlice)[0].seq, LedgerService::kCheckpointEvery);
+}
+
+TEST_F(RelayChainsTest, SignEverythingAtTheEnd) {
+    {
+        Life life(store, clock, mirror, key);
+        life.append(kBob, 1);
+        life.lane.start();
+        for (int i = 0; i < 10; ++i) {
+            EXPECT_TRUE(life.lane.submit([](RelayTurn& turn) {
+                turn.audit(relay_draft(kAlice, "RELAY_TEST", "internal:relay"));
+            }));
+        }
+        life.lane.stop();
+    }
+    ASSERT_EQ(points(kAlice).size(), 1u);
+    EXPECT_EQ(points(kAlice)[0].seq, 10);
+    EXPECT_EQ(points(kBob).size(), 1u);
+}
+
+TEST_F(RelayChainsTest, HeadsAreMirroredAfterTheCommitAndNotBefore) {
+    Life life(store, clock, mirror, key);
+    life.append(kAlice, 2);
+    EXPECT_EQ(mirror.load()->at(kAlice).seq, 2);
+    EXPECT_EQ(mirror.load()->at(kAlice).hash, store.load_heads()->at(kAlice).hash);
+    store.fail_next_commit();
+    life.append(kAlice, 1);
+    EXPECT_EQ(mirror.load()->at(kAlice).seq, 2);
+}
+
+TEST_F(RelayChainsTest, AStartWalksOnlyWhatCameAfterTheLastSignature) {
+    {
+        Life life(store, clock, mirror, key);
+        life.append(kAlice, 3);
+        clock.advance(Duration::of_seconds(2));
+        life.round();
+        clock.advance(LedgerService::kCheckpointPeriod);
+        life.round();
+        life.append(kAlice, 2);
+    }
+    const auto reports = reports_of_a_start();
+    ASSERT_EQ(reports.size(), 1u);
+    EXPECT_FALSE(reports[0].fault.has_value());
+    EXPECT_EQ(reports[0].first_seq, 4);
+    EXPECT_EQ(reports[0].records, 2);
+    EXPECT_EQ(reports[0].checkpoints, 1);
+    EXPECT_EQ(reports[0].head.seq, 5);
+}
+
+TEST_F(RelayChainsTest, AStartFindsAChainThatWasCutOff) {
+    MemoryRelayContents before;
+    {
+        Life life(store, clock, mirror, key);
+        life.append(kAlice, 3);
+        before = store.take_contents();
+    }
+    {
+        MemoryRelayStore whole(before);
+        Life life(whole, clock, mirror, key);
+        life.append(kAlice, 1);  // Seen by the mirror; the file is then put back.
+    }
+    MemoryRelayStore cut(std::move(before));
+    Life life(cut, clock, mirror, key);
+    const auto reports = life.chains.open(cut.ledger()).value();
+    ASSERT_EQ(reports.size(), 1u);
+    ASSERT_TRUE(reports[0].fault.has_value());
+    EXPECT_EQ(reports[0].fault->seq, 4);
+}
+
+TEST_F(RelayChainsTest, AStartMissesAChainThatIsGone) {
+    MemoryRelayStore empty;
+    mirror.publish({{kAlice, {3, std::string(64, 'a')}}});
+    Life life(empty, clock, mirror, key);
+    const auto reports = life.chains.open(empty.ledger()).value();
+    ASSERT_EQ(reports.size(), 1u);
+    EXPECT_TRUE(reports[0].fault.has_value());
+}
+
+TEST_F(RelayChainsTest, ASignatureOfAnotherKeyIsAFault) {
+    const Ed25519KeyPair other = ed25519_from_seed(std::string(32, 'o')).value();
+    {
+        Life life(store, clock, mirror, other);
+        life.append(kAlice, 1);
+        life.lane.start();
+        life.lane.stop();
+    }
+    const auto reports = reports_of_a_start();
+    ASSERT_EQ(reports.size(), 1u);
+    ASSERT_TRUE(reports[0].fault.has_value());
+    EXPECT_EQ(reports[0].fault->reason, "bad_checkpoint");
+}
+
+TEST_F(RelayChainsTest, ARestartDoesNotSignTheSameHeadTwice) {
+    for (int i = 0; i < 3; ++i) {
+        Life life(store, clock, mirror, key);
+        EXPECT_TRUE(life.chains.open(store.ledger()).has_value());
+        if (i == 0) {
+            life.append(kAlice, 1);
+        }
+        life.lane.start();
+        life.lane.stop();
+    }
+    EXPECT_EQ(points(kAlice).size(), 1u);
+}
+
+}  // namespace
+}  // namespace interlock
