@@ -7,13 +7,15 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "contracts/relay/frame_lines.h"
+#include "core/relay/upgrade_token.h"
 #include "net/web_socket.h"
 
 namespace interlock {
 namespace {
 
 constexpr std::string_view kPath = "/relay";
-constexpr std::size_t kHostBytesMax = 260;  // A name of 253, a colon and a port.
+constexpr std::size_t kClaimedNameBytesMax = 128;  // Longer ones are not worth a line.
+constexpr std::size_t kHostBytesMax = 260;         // A name of 253, a colon and a port.
 
 // The services' view of a socket.
 class FaceSocket final : public RelaySocket {
@@ -38,8 +40,14 @@ private:
 // Hears one gateway. On its connection's loop, but for what the lane tells it through `Flow`.
 class GatewayPeer final : public WebSocketPeer {
 public:
-    GatewayPeer(RelayDesk& desk, std::atomic<std::uint64_t>& bad_frames)
-        : desk_(desk), bad_frames_(bad_frames), flow_(std::make_shared<Flow>()) {}
+    GatewayPeer(
+        RelayDesk& desk,
+        std::atomic<std::uint64_t>& bad_frames,
+        std::shared_ptr<SparseLines> fences)
+        : desk_(desk),
+          bad_frames_(bad_frames),
+          fences_(std::move(fences)),
+          flow_(std::make_shared<Flow>()) {}
 
     void begin(RelaySessionPtr session, std::shared_ptr<FaceSocket> socket) {
         session_ = std::move(session);
@@ -64,6 +72,15 @@ public:
         log_debug(
             "relay_socket_closed",
             {{"instance_id", session_->caller.instance_id}, {"code", code}, {"reason", reason}});
+        // Two processes with one instance fence each other every second, and neither knows why.
+        const auto fence = code == kCloseFenced ? fences_->take() : std::nullopt;
+        if (fence) {
+            log_info(
+                "relay_socket_fenced",
+                {{"instance_id", session_->caller.instance_id},
+                 {"gateway_id", session_->caller.gateway_id},
+                 {"so_far", static_cast<std::int64_t>(*fence)}});
+        }
         desk_.closed(session_);
     }
 
@@ -105,6 +122,7 @@ private:
 
     RelayDesk& desk_;
     std::atomic<std::uint64_t>& bad_frames_;
+    std::shared_ptr<SparseLines> fences_;
     std::shared_ptr<Flow> flow_;
     RelaySessionPtr session_;
     std::shared_ptr<FaceSocket> socket_;
@@ -169,6 +187,23 @@ void RelayFace::refuse(const HttpResponderPtr& responder, int status, std::strin
     responder->send(std::move(response));
 }
 
+// A gateway only sees a code; whoever set it up looks here. The name is what it claims to be.
+void RelayFace::log_refusal(const HttpRequest& request, std::string_view why) {
+    const auto count = refusals_.take();
+    if (!count) {
+        return;
+    }
+    const auto token = read_upgrade_token(bearer_of(request));
+    const bool is_name = token && token->gateway_id.size() <= kClaimedNameBytesMax &&
+                         is_valid_utf8(token->gateway_id);
+    log_info(
+        "relay_dial_refused",
+        {{"why", why},
+         {"claims_to_be", is_name ? token->gateway_id : std::string()},
+         {"peer", request.peer_address},
+         {"so_far", static_cast<std::int64_t>(*count)}});
+}
+
 void RelayFace::handle(const HttpRequest& request, const HttpResponderPtr& responder) {
     if (request.path() != kPath) {
         refuse(responder, 400, "Gateways connect to /relay; there is no WebSocket here.");
@@ -188,10 +223,12 @@ void RelayFace::handle(const HttpRequest& request, const HttpResponderPtr& respo
             refuse(responder, 503, "The relay cannot check credentials now; dial again.");
             return;
         case RelayDial::Verdict::expired:
+            log_refusal(request, "token_expired");  // Or the clock of the gateway is behind.
             refuse(responder, 401, "The token has expired; dial again with a fresh one.");
             return;
         case RelayDial::Verdict::wrong:
             counters_.refused.fetch_add(1);
+            log_refusal(request, "wrong_or_revoked");
             if (const auto socket = responder->accept_web_socket(std::make_shared<RefusedPeer>())) {
                 socket->close(kCloseUnauthorised, "unauthorized");
             }
@@ -199,7 +236,7 @@ void RelayFace::handle(const HttpRequest& request, const HttpResponderPtr& respo
         case RelayDial::Verdict::accepted:
             break;
     }
-    auto peer = std::make_shared<GatewayPeer>(parts_.desk, counters_.bad_frames);
+    auto peer = std::make_shared<GatewayPeer>(parts_.desk, counters_.bad_frames, fences_);
     auto face_socket = std::make_shared<FaceSocket>();
     auto session = std::make_shared<RelaySession>();
     session->caller = dial.caller;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "net/http_message.h"
@@ -17,6 +18,22 @@ namespace interlock {
 // Frames of one socket that wait for the lane. At this many its connection is not read any further
 // until half of them are done.
 inline constexpr int kSocketFramesMax = 256;
+
+// Which of many like happenings get a line in the log: the first ones, then one in a hundred, so
+// that whoever dials without end is seen and does not fill the disk.
+class SparseLines {
+public:
+    static constexpr std::uint64_t kFirst = 20;
+    static constexpr std::uint64_t kThenEvery = 100;
+    // How many there were so far; nothing when this one has no line.
+    std::optional<std::uint64_t> take() {
+        const std::uint64_t count = count_.fetch_add(1) + 1;
+        return count <= kFirst || count % kThenEvery == 0 ? std::optional(count) : std::nullopt;
+    }
+
+private:
+    std::atomic<std::uint64_t> count_{0};
+};
 
 // What became of a credential.
 struct RelayDial {
@@ -54,9 +71,12 @@ public:
 
 private:
     void refuse(const HttpResponderPtr& responder, int status, std::string_view sentence);
+    void log_refusal(const HttpRequest& request, std::string_view why);
 
     Parts parts_;
     Counters counters_;
+    SparseLines refusals_;
+    std::shared_ptr<SparseLines> fences_ = std::make_shared<SparseLines>();
 };
 
 // The token of `Authorization: Bearer`; empty when there is none, or more than one such header.

@@ -53,6 +53,20 @@ struct RelayFaceTest : testing::Test {
     RelayFace face;
 };
 
+TEST(SparseLines, HaveALineForTheFirstOnesThenForOneInAHundred) {
+    SparseLines lines;
+    std::vector<std::uint64_t> shown;
+    for (int i = 0; i < 350; ++i) {
+        if (const auto count = lines.take()) {
+            shown.push_back(*count);
+        }
+    }
+    ASSERT_EQ(shown.size(), SparseLines::kFirst + 3);
+    EXPECT_EQ(shown.front(), 1u);
+    EXPECT_EQ(shown[SparseLines::kFirst], 100u);
+    EXPECT_EQ(shown.back(), 300u);
+}
+
 TEST_F(RelayFaceTest, TakesItsPathAndUpgradesThatLostTheirWay) {
     EXPECT_TRUE(RelayFace::takes(upgrade()));
     EXPECT_TRUE(RelayFace::takes(upgrade("/elsewhere")));
