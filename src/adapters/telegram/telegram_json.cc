@@ -87,14 +87,15 @@ std::optional<PlatformReply> check_text(const std::string& text) {
     return std::nullopt;
 }
 
-void set_text(Json& fields, const std::string& text, TelegramStyle style) {
-    fields.set("text", text);
-    if (style.as_markdown) {
+void set_text(Json& fields, const std::string& text, const TelegramStyle& style) {
+    fields.set("text", style.markup.empty() ? text : style.markup);
+    if (!style.markup.empty()) {
         fields.set("parse_mode", "MarkdownV2");
     }
 }
 
-Request send_request(const SendAction& action, const PlatformCall& call, TelegramStyle style) {
+Request send_request(
+    const SendAction& action, const PlatformCall& call, const TelegramStyle& style) {
     TelegramRequest request{.method = "sendMessage", .upload = {}};
     if (!set_chat(request.fields, action.chat_id)) {
         return no_such_chat();
@@ -108,7 +109,7 @@ Request send_request(const SendAction& action, const PlatformCall& call, Telegra
     return request;
 }
 
-Request edit_request(const EditAction& action, TelegramStyle style) {
+Request edit_request(const EditAction& action, const TelegramStyle& style) {
     TelegramRequest request{.method = "editMessageText", .upload = {}};
     if (!set_chat(request.fields, action.chat_id)) {
         return no_such_chat();
@@ -175,7 +176,7 @@ std::string plain_mime(const std::string& mime) {
 }
 
 Request media_request(
-    const SendMediaAction& action, const PlatformCall& call, TelegramStyle style) {
+    const SendMediaAction& action, const PlatformCall& call, const TelegramStyle& style) {
     const MediaMethod& way = media_method(action.media_kind);
     TelegramRequest request{.method = std::string(way.method), .upload = {}};
     if (!set_chat(request.fields, action.chat_id)) {
@@ -202,8 +203,8 @@ Request media_request(
         return refuse("invalid_request", "There is no file, and no URL to fetch it from.");
     }
     if (!action.content.empty()) {
-        request.fields.set("caption", action.content);
-        if (style.as_markdown) {
+        request.fields.set("caption", style.markup.empty() ? action.content : style.markup);
+        if (!style.markup.empty()) {
             request.fields.set("parse_mode", "MarkdownV2");
         }
     }
@@ -212,7 +213,8 @@ Request media_request(
     return request;
 }
 
-Request prompt_request(const PromptAction& action, const PlatformCall& call, TelegramStyle style) {
+Request prompt_request(
+    const PromptAction& action, const PlatformCall& call, const TelegramStyle& style) {
     const SendAction as_message{
         .chat_id = action.chat_id,
         .content = action.content,
@@ -356,7 +358,7 @@ std::string chat_name(WireReader& chat) {
 
 }  // namespace
 
-Request telegram_request(const PlatformCall& call, TelegramStyle style) {
+Request telegram_request(const PlatformCall& call, const TelegramStyle& style) {
     return match(
         call.action,
         [&](const SendAction& action) { return send_request(action, call, style); },

@@ -34,12 +34,12 @@ struct TelegramRequest {
     TelegramUpload upload;
 };
 
-// The request for an action, or why there can be none.
 struct TelegramStyle {
-    bool as_markdown = false;
+    std::string markup = {};  // The action's text as MarkdownV2; empty: it is sent as it is.
 };
+// The request for an action, or why there can be none.
 std::expected<TelegramRequest, PlatformReply> telegram_request(
-    const PlatformCall& call, TelegramStyle style);
+    const PlatformCall& call, const TelegramStyle& style);
 
 TelegramRequest get_me_request();
 TelegramRequest get_file_request(const std::string& file_id);

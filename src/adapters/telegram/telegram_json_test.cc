@@ -12,7 +12,7 @@ PlatformCall call_of(RelayAction action, std::string thread_id = {}) {
     return call;
 }
 
-std::string fields_of(const PlatformCall& call, TelegramStyle style = {}) {
+std::string fields_of(const PlatformCall& call, const TelegramStyle& style = {}) {
     const auto request = telegram_request(call, style);
     return request ? request->method + " " + to_text(request->fields)
                    : "refused " + request.error().code;
@@ -20,8 +20,8 @@ std::string fields_of(const PlatformCall& call, TelegramStyle style = {}) {
 
 TEST(TelegramJson, SendsATextWithItsTopicAndWhatItAnswers) {
     EXPECT_EQ(
-        fields_of(call_of(SendAction{"-1009876543210", "hi", "17", {}}, "5"), {true}),
-        "sendMessage {\"chat_id\":-1009876543210,\"text\":\"hi\",\"parse_mode\":\"MarkdownV2\","
+        fields_of(call_of(SendAction{"-1009876543210", "hi", "17", {}}, "5"), {"*hi*"}),
+        "sendMessage {\"chat_id\":-1009876543210,\"text\":\"*hi*\",\"parse_mode\":\"MarkdownV2\","
         "\"message_thread_id\":5,\"reply_parameters\":{\"message_id\":17,"
         "\"allow_sending_without_reply\":true}}");
 }

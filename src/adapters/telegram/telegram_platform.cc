@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "adapters/telegram/telegram_markdown.h"
+#include "adapters/telegram/telegram_markup.h"
 #include "base/errors.h"
 #include "base/log.h"
 #include "base/match.h"
@@ -67,11 +67,11 @@ CapabilityDescriptor TelegramPlatform::descriptor() const {
     descriptor.max_message_length = kTelegramTextMax;
     descriptor.supports_edit = true;
     descriptor.supports_threads = true;
-    descriptor.markdown_dialect = "telegram_markdown_v2";
+    descriptor.markdown_dialect = "markdown_v2";
     descriptor.len_unit = LengthUnit::utf16;
     descriptor.emoji = "\u2708\uFE0F";
     descriptor.platform_hint =
-        "Text is shown with its markup when it is valid MarkdownV2, and as it is otherwise.";
+        "Standard Markdown is shown with its markup; so is MarkdownV2 that escapes what it must.";
     descriptor.supported_ops = {
         "send",
         "edit",
@@ -134,14 +134,18 @@ PlatformReply TelegramPlatform::call(const PlatformCall& call) {
 
 PlatformReply TelegramPlatform::attempt(const PlatformCall& call) {
     bool cannot_parse = false;
-    const TelegramStyle style{.as_markdown = is_markdown_v2(text_of(call.action))};
+    const bool is_caption = std::holds_alternative<SendMediaAction>(call.action);
+    const TelegramStyle style{
+        .markup = telegram_markup(
+            text_of(call.action),
+            is_caption ? kTelegramCaptionMax : std::size_t{kTelegramTextMax})};
     PlatformReply reply = perform(call, style, cannot_parse);
     // A 400 is a definite no, so the second try cannot be a second message.
-    return cannot_parse ? perform(call, {.as_markdown = false}, cannot_parse) : reply;
+    return cannot_parse ? perform(call, {}, cannot_parse) : reply;
 }
 
 PlatformReply TelegramPlatform::perform(
-    const PlatformCall& call, TelegramStyle style, bool& cannot_parse) {
+    const PlatformCall& call, const TelegramStyle& style, bool& cannot_parse) {
     cannot_parse = false;
     const auto request = telegram_request(call, style);
     if (!request) {
@@ -163,7 +167,7 @@ PlatformReply TelegramPlatform::perform(
         edit != nullptr && is_not_modified(*answer)) {
         return sent_reply(edit->message_id);
     }
-    cannot_parse = style.as_markdown && is_parse_problem(*answer);
+    cannot_parse = !style.markup.empty() && is_parse_problem(*answer);
     return refused_by_telegram(*answer, api_.token());
 }
 

@@ -79,7 +79,7 @@ private:
     using Notices = BoundedQueue<Notice>;
 
     PlatformReply attempt(const PlatformCall& call);
-    PlatformReply perform(const PlatformCall& call, TelegramStyle style, bool& cannot_parse);
+    PlatformReply perform(const PlatformCall& call, const TelegramStyle& style, bool& cannot_parse);
 
     void run(PlatformInbox& inbox);
     bool learn_identity();

@@ -366,6 +366,19 @@ TEST_F(TelegramTest, MarkdownThatTelegramCannotParseIsSentPlainOnce) {
     EXPECT_EQ(calls[1].fields.find("text")->as_string(), "*bold*");
 }
 
+// Gateway clients tell their agents that the connector does this for Telegram.
+TEST_F(TelegramTest, WhatAgentsWriteIsShownWithItsMarkup) {
+    open();
+    call(SendAction{"42", "**Done.** See `a_b`!", {}, {}});
+    call(SendAction{"42", "my_own_name", {}, {}});
+    const auto calls = fake_.calls("sendMessage");
+    ASSERT_EQ(calls.size(), 2u);
+    EXPECT_EQ(calls[0].fields.find("text")->as_string(), "*Done\\.* See `a_b`\\!");
+    EXPECT_EQ(calls[0].fields.find("parse_mode")->as_string(), "MarkdownV2");
+    EXPECT_EQ(calls[1].fields.find("text")->as_string(), "my_own_name");
+    EXPECT_EQ(calls[1].fields.find("parse_mode"), nullptr);
+}
+
 TEST_F(TelegramTest, AnEditThatChangesNothingIsASuccess) {
     fake_.intercept([](const Seen&) -> std::optional<Outcome> {
         return FakeTelegram::refuse(400, "Bad Request: message is not modified: the same");
