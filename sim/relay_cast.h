@@ -47,6 +47,7 @@ struct RelayMail {
     bool is_own_bot = false;
     bool addresses_bot = false;
     bool is_forward = false;
+    bool has_file = false;   // Which only the bot can fetch.
     bool is_poison = false;  // Its reader fails each time.
     Timestamp at;
     // How it stands between the platform and us.

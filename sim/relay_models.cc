@@ -154,6 +154,14 @@ std::optional<bool> RelayBotModel::find_view(const ViewQuestion& question) {
     return said;
 }
 
+Result<DownloadedFile> RelayBotModel::download(const FileQuestion& question) {
+    const std::uint64_t luck = is_well ? 1000 : random.below(1000);
+    if (luck < 200) {
+        return fail(luck < 100 ? errors::unavailable : errors::not_found, "no file came");
+    }
+    return DownloadedFile{question.file.file_id, "image/png", "a.png"};
+}
+
 bool RelayWakerModel::poke(WakeCall call, std::function<void(WakeOutcome)> done) {
     if (!parts_.power.on || parts_.plant == RelayPlant::never_poke) {
         return true;

@@ -159,6 +159,7 @@ public:
     WebhookAnswer receive(const WebhookRequest&) override { return {}; }
     std::optional<bool> cached_view(const ViewQuestion& question) const override;
     std::optional<bool> find_view(const ViewQuestion& question) override;
+    Result<DownloadedFile> download(const FileQuestion& question) override;
 
 private:
     PlatformReply answer(const PlatformCall& call);

@@ -22,6 +22,15 @@ RelayServer::RelayServer(Parts parts)
               parts_.pass_time(span);
               return true;
           }),
+      files(
+          {.lane = lane,
+           .media = media,
+           .platform = [this](const BotKey& key) { return bot(key); },
+           .run_blocking = [this](std::function<void()> job) { return run_later(std::move(job)); },
+           .look_again =
+               [this](RelayTurn& turn, const std::string& instance_id) {
+                   delivery.look_again(turn, instance_id);
+               }}),
       delivery({
           .state = state,
           .clock = parts_.clock,
@@ -32,6 +41,7 @@ RelayServer::RelayServer(Parts parts)
                   return platform == nullptr ? CapabilityDescriptor{} : platform->descriptor();
               },
           .bounds = kSimDeliveryBounds,
+          .files = &files,
       }),
       inbound(inbound_parts()),
       outbound(
@@ -61,11 +71,15 @@ RelayServer::RelayServer(Parts parts)
             CHECK(parts_.store.purge(turn.now(), kPurgeRowsMax).has_value());
         }
     });
-    lane.on_lost([this](const Error&) { delivery.close_all(kCloseTryLater, "the store failed"); });
+    lane.on_lost([this](const Error&) {
+        delivery.close_all(kCloseTryLater, "the store failed");
+        inbound.drop_waiting();
+    });
     CHECK(lane.open().has_value());
     CHECK(state.load().has_value());
     CHECK(seal.load().has_value());
     CHECK(delivery.load().has_value());
+    wake.load(parts_.clock.now());
     CHECK(vault.load(parts_.clock.now()).has_value());
     CHECK(media.load(parts_.clock.now()).has_value());
     lane.submit([this](RelayTurn& turn) { CHECK(outbound.recover(turn).has_value()); });
@@ -76,20 +90,21 @@ ChatPlatform* RelayServer::bot(const BotKey& key) const {
     return found == parts_.bots.end() ? nullptr : found->second;
 }
 
+bool RelayServer::run_later(std::function<void()> job) {
+    if (jobs_.size() >= kSimFactJobsMax) {
+        return false;
+    }
+    jobs_.push_back(std::move(job));
+    return true;
+}
+
 RelayInbound::Parts RelayServer::inbound_parts() {
     return {
         .lane = lane,
         .state = state,
         .delivery = delivery,
         .platform = [this](const BotKey& key) { return bot(key); },
-        .run_blocking =
-            [this](std::function<void()> job) {
-                if (jobs_.size() >= kSimFactJobsMax) {
-                    return false;
-                }
-                jobs_.push_back(std::move(job));
-                return true;
-            },
+        .run_blocking = [this](std::function<void()> job) { return run_later(std::move(job)); },
         .redeem_link = [](RelayTurn&, const LinkTry&) { return std::string("No."); },
         .bind_capability =
             [this](RelayTurn& turn, CapabilityDraft draft) {

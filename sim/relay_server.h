@@ -39,7 +39,7 @@ public:
     explicit RelayServer(Parts parts);
 
     bool run_round() { return lane.run_round(std::chrono::microseconds(0)); }
-    // The oldest question about who sees a channel; false: there is none.
+    // The oldest question to a platform: who sees a channel, or a file; false: there is none.
     bool run_job();
 
 private:
@@ -48,6 +48,7 @@ private:
     Timestamp next_purge_{};
 
     ChatPlatform* bot(const BotKey& key) const;
+    bool run_later(std::function<void()> job);
     RelayInbound::Parts inbound_parts();
     void take_outbound(RelayTurn& turn, RelayDesk::Outbound call);
 
@@ -60,6 +61,7 @@ public:
     RelayPrompts prompts;
     RelayMedia media;
     RelayEgress egress;
+    RelayFiles files;
     RelayDelivery delivery;
     RelayInbound inbound;
     RelayOutbound outbound;

@@ -225,7 +225,8 @@ void RelaySimulation::before_commit(const RelayCommit& batch) {
     if (config_.plant == RelayPlant::pump_before_commit) {
         for (const BufferEntry& entry : batch.appended) {
             const auto newest = current_.find(entry.instance_id);
-            if (newest != current_.end() && newest->second && entry.kind == EntryKind::inbound) {
+            if (newest != current_.end() && newest->second && entry.kind == EntryKind::inbound &&
+                !has_waiting_files(entry.text)) {
                 newest->second->socket->send(inbound_line(entry.text, std::to_string(entry.seq)));
             }
         }

@@ -28,6 +28,10 @@ PlatformArrival arrival_of(const RelayMail& mail, const RelayChat& chat) {
     source.user_id = mail.user;
     source.scope_id = chat.guild;
     source.parent_chat_id = chat.parent;
+    if (mail.has_file) {
+        // Its name is the platform's and must not reach a gateway, like a capability.
+        event.files.emplace_back().file_id = std::string(kRelayCapability) + mail.event_key;
+    }
     if (mail.is_forward) {
         arrival.forward =
             PassthroughForward{"discord", chat.bot.bot_id, "POST", "/", {}, mail.text, {}};
@@ -97,6 +101,7 @@ void RelaySimulation::write(SeededRandom& random) {
     mail.is_author_bot = mail.user == cast_.users.back() || mail.is_own_bot;
     mail.addresses_bot = random.chance(400);
     mail.is_forward = chat.bot.platform == "discord" && random.chance(100);
+    mail.has_file = !mail.is_forward && mail_keys_.size() % 5 == 2;
     mail.at = clock_.now();
     note("  " + mail.user + " writes " + mail.event_id + " in " + chat.chat_id);
     const std::string key = mail.event_key;

@@ -300,7 +300,14 @@ void RelayWatch::check_text(
     bool is_same = false;
     if (const auto* const inbound = std::get_if<InboundFrame>(&frame)) {
         const SessionSource& source = inbound->event.source;
-        is_same = inbound->event.text == mail.text && source.user_id == mail.user &&
+        // A file is there, or a line tells that it is not.
+        const std::string_view more =
+            std::string_view(inbound->event.text)
+                .substr(std::min(mail.text.size(), inbound->event.text.size()));
+        const bool has_file = !inbound->event.media_urls.empty();
+        is_same = inbound->event.text.starts_with(mail.text) &&
+                  more.starts_with("\n[Missing: ") == (mail.has_file && !has_file) &&
+                  more.empty() == (!mail.has_file || has_file) && source.user_id == mail.user &&
                   source.chat_id == parts_.cast.chats[mail.chat].chat_id;
     } else {
         is_same = std::get<PassthroughForwardFrame>(frame).forward.body == mail.text;
@@ -328,21 +335,31 @@ void RelayWatch::set_connected(const std::string& instance_id, bool is_connected
     }
 }
 
-bool RelayWatch::sleeps(const std::string& instance_id) {
-    return instances_[instance_id].is_flipped && !connected_.contains(instance_id) &&
+bool RelayWatch::has_flipped_on_mail(const std::string& instance_id) {
+    return instances_[instance_id].is_flipped &&
            std::ranges::any_of(
                buffer_, [&](const auto& item) { return item.first.first == instance_id; });
 }
 
+bool RelayWatch::sleeps(const std::string& instance_id) {
+    return has_flipped_on_mail(instance_id) && !connected_.contains(instance_id);
+}
+
+// A dial whose hello was never committed does not end a sleep.
 void RelayWatch::round_begins() {
     oracle.round_begins();
     sleepers_.clear();
     for (const RelayMember& member : parts_.cast.members) {
+        const std::int64_t epoch = instances_[member.instance_id].epoch;
+        const auto held = asleep_since_.find(member.instance_id);
+        if (held != asleep_since_.end() &&
+            (held->second.epoch != epoch || !has_flipped_on_mail(member.instance_id))) {
+            asleep_since_.erase(held);
+        }
         if (sleeps(member.instance_id)) {
             sleepers_.insert(member.instance_id);
-            asleep_since_.try_emplace(member.instance_id, parts_.clock.now());
-        } else {
-            asleep_since_.erase(member.instance_id);
+            const Timestamp now = parts_.clock.now();
+            asleep_since_.try_emplace(member.instance_id, Sleep{now, epoch, now, kPokedWithin});
         }
     }
 }
@@ -361,11 +378,12 @@ void RelayWatch::on_poke(const std::string& instance_id) {
 }
 
 void RelayWatch::check_sleepers() {
-    for (const auto& [instance_id, since] : asleep_since_) {
+    for (const auto& [instance_id, sleep] : asleep_since_) {
         const auto poked = poked_at_.find(instance_id);
-        const bool was_poked = poked != poked_at_.end() && poked->second >= since;
-        const Duration slept = parts_.clock.now() - since;
-        if (!was_poked && sleeps(instance_id) && slept > kPokedWithin && slept < kGivesUp) {
+        const bool was_poked = poked != poked_at_.end() && poked->second >= sleep.since;
+        const bool is_given_up = parts_.clock.now() - sleep.since >= kGivesUp;
+        const bool is_due = parts_.clock.now() > sleep.counts_from + sleep.patience;
+        if (!was_poked && sleeps(instance_id) && is_due && !is_given_up) {
             report("wake", instance_id + " sleeps on mail and was not poked");
         }
     }
@@ -373,8 +391,12 @@ void RelayWatch::check_sleepers() {
 
 void RelayWatch::new_life() {
     connected_.clear();
-    asleep_since_.clear();
-    poked_at_.clear();
+    // Who was poked when outlives a crash: nobody is poked early for it. A crash between the commit
+    // of a poke and the poke itself costs one, and the next comes after twice the pause.
+    for (auto& [instance_id, sleep] : asleep_since_) {
+        sleep.counts_from = parts_.clock.now();
+        sleep.patience.microseconds *= 2;
+    }
     idle_asked_.clear();
     requests_.clear();
     answers_.clear();

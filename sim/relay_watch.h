@@ -153,11 +153,18 @@ private:
     std::map<std::string, Send> sends_;          // By outbound id.
     std::map<std::string, std::string> nonces_;  // To the outbound id.
 
+    bool has_flipped_on_mail(const std::string& instance_id);
     bool sleeps(const std::string& instance_id);
 
     std::set<std::string> connected_;
     std::set<std::string> sleepers_;  // When the round began.
-    std::map<std::string, Timestamp> asleep_since_;
+    struct Sleep {
+        Timestamp since;
+        std::int64_t epoch = 0;
+        Timestamp counts_from;  // The last start of the connector, when that was later.
+        Duration patience;
+    };
+    std::map<std::string, Sleep> asleep_since_;
     std::map<std::string, Timestamp> poked_at_;
 };
 
