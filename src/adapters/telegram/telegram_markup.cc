@@ -296,8 +296,7 @@ private:
         write_text(label.empty() ? url : label, open | kLink);
         out_ += "](";
         for (const char c : url) {
-            out_ += c == ')' || c == '\\' ? "\\" : "";
-            out_ += c;
+            write_plain(c);  // More than must be; an escape is an escape everywhere.
         }
         out_ += ')';
         return end - at;

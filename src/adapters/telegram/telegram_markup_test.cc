@@ -42,9 +42,10 @@ INSTANTIATE_TEST_SUITE_P(
         MarkupCase{"MarksInCode", "`**x**` **y**", "`**x**` *y*"},
         MarkupCase{"Block", "See:\n```py\nx = a_b\n```\nend.", "See:\n```py\nx = a_b\n```\nend\\."},
         MarkupCase{"BlockLeftOpen", "```\nx\\y", "```\nx\\\\y\n```"},
-        MarkupCase{"Link", "[a-b](https://e.org/x_(y)).", "[a\\-b](https://e.org/x_(y\\))\\."},
-        MarkupCase{"LinkWithTitle", "[a](https://e.org \"t\")", "[a](https://e.org)"},
-        MarkupCase{"Picture", "![a](https://e.org/p.png)", "[a](https://e.org/p.png)"},
+        MarkupCase{
+            "Link", "[a-b](https://e.org/x_(y)).", "[a\\-b](https://e\\.org/x\\_\\(y\\))\\."},
+        MarkupCase{"LinkWithTitle", "[a](https://e.org \"t\")", "[a](https://e\\.org)"},
+        MarkupCase{"Picture", "![a](https://e.org/p.png)", "[a](https://e\\.org/p\\.png)"},
         MarkupCase{"Heading", "## On **it**!\ntext", "*On it\\!*\ntext"},
         MarkupCase{"Items", "**a**\n- one\n  * two\n1. three", "*a*\n• one\n  • two\n1\\. three"},
         MarkupCase{"Quotation", "> so. he\n> said", ">so\\. he\n>said"},
