@@ -313,8 +313,10 @@ ExitCode run_gateway_add(const GlobalOptions& global, const Options& given) {
               {"secret", secret},
               {"wake_url", given.wake_url},
               {"display_name", given.name}})},
-        [](const Json& answer, ServerClient& server) {
-            return describe_new_gateway(answer, relay_url(server));
+        [&global](const Json& answer, ServerClient& server) {
+            const auto status = expect_ok(global, server.get("/api/relay/status"));
+            return describe_new_gateway(
+                answer, relay_url(server), status ? *status : Json::object());
         });
 }
 

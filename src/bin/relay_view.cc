@@ -41,6 +41,33 @@ std::string secret_lines(const Json& gateway, const std::string& url) {
            "\nGATEWAY_RELAY_SECRET=" + print_safe(text_at(gateway, "secret")) + "\n";
 }
 
+// Which bots the gateway speaks as. A client that is told nothing of them says hello as nobody: it
+// hears messages and its answers are declined.
+std::string identity_lines(const Json& status) {
+    std::string platforms;
+    Json ids = Json::object();
+    const Json* first = nullptr;
+    for (const Json& bot : list_at(status, "bots")) {
+        const std::string platform = text_at(bot, "platform");
+        if (ids.find(platform) != nullptr) {
+            continue;  // A client speaks as one bot of a platform.
+        }
+        first = first == nullptr ? &bot : first;
+        platforms += (platforms.empty() ? "" : ",") + platform;
+        ids.set(platform, Json::object({{"botId", text_at(bot, "bot_id")}}));
+    }
+    if (first == nullptr) {
+        return {};
+    }
+    return "GATEWAY_RELAY_PLATFORMS=" + print_safe(platforms) + "\nGATEWAY_RELAY_BOT_IDS='" +
+           print_safe(to_text(ids)) +
+           "'\n\nClients of before August 2026 speak as one bot, and read these for the last "
+           "two:\n\n"
+           "GATEWAY_RELAY_PLATFORM=" +
+           print_safe(text_at(*first, "platform")) +
+           "\nGATEWAY_RELAY_BOT_ID=" + print_safe(text_at(*first, "bot_id")) + "\n";
+}
+
 }  // namespace
 
 std::string receivers_of(const Json& event) {
@@ -292,13 +319,13 @@ std::string describe_relay_instance(const Json& instance) {
                "that.");
 }
 
-std::string describe_new_gateway(const Json& gateway, const std::string& url) {
+std::string describe_new_gateway(const Json& gateway, const std::string& url, const Json& status) {
     return render_fields(
                {{"gateway", text_at(gateway, "gateway_id")},
                 {"tenant", text_at(gateway, "tenant_id")},
                 {"instance", text_at(gateway, "instance_id")}}) +
            "\nThe secret is shown this once. Set these where the gateway runs:\n\n" +
-           secret_lines(gateway, url) +
+           secret_lines(gateway, url) + identity_lines(status) +
            "\nNext: link a user, so that somebody reaches it: interlock relay bind --platform P "
            "--user U --instance " +
            print_safe(text_at(gateway, "instance_id")) + "\n";

@@ -20,7 +20,8 @@ std::string describe_relay_routes(const Json& answer);
 std::string describe_relay_instance(const Json& instance);
 
 // `url` is where gateways dial; empty: not known.
-std::string describe_new_gateway(const Json& gateway, const std::string& url);
+// `status` names the bots that there are.
+std::string describe_new_gateway(const Json& gateway, const std::string& url, const Json& status);
 std::string describe_rotation(const Json& rotated);
 std::string describe_enrollment(const Json& enrollment, const std::string& url);
 std::string describe_tenant_token(const Json& token);

@@ -19,11 +19,24 @@ Json parsed(const char* text) {
 TEST(RelayView, ANewGatewayTellsTheLinesOfItsEnvironmentAndTheNextStep) {
     const std::string text = describe_new_gateway(
         parsed(R"({"gateway_id":"gw1","tenant_id":"demo","instance_id":"i1","secret":"s3"})"),
-        "ws://127.0.0.1:8420/relay");
+        "ws://127.0.0.1:8420/relay",
+        Json::object());
     EXPECT_TRUE(text.contains("\nGATEWAY_RELAY_URL=ws://127.0.0.1:8420/relay\n"));
     EXPECT_TRUE(text.contains("\nGATEWAY_RELAY_ID=gw1\n"));
     EXPECT_TRUE(text.contains("\nGATEWAY_RELAY_SECRET=s3\n"));
     EXPECT_TRUE(text.contains("interlock relay bind --platform P --user U --instance i1"));
+}
+
+TEST(RelayView, ANewGatewayIsToldAsWhomItSpeaks) {
+    const std::string text = describe_new_gateway(
+        parsed(R"({"gateway_id":"gw1","tenant_id":"demo","instance_id":"i1","secret":"s3"})"),
+        "",
+        parsed(R"({"bots":[{"platform":"local","bot_id":"console"},
+                           {"platform":"discord","bot_id":"9"},{"platform":"discord","bot_id":"8"}]})"));
+    EXPECT_TRUE(text.contains("\nGATEWAY_RELAY_PLATFORMS=local,discord\n")) << text;
+    EXPECT_TRUE(text.contains(
+        R"(GATEWAY_RELAY_BOT_IDS='{"local":{"botId":"console"},"discord":{"botId":"9"}}')"));
+    EXPECT_TRUE(text.contains("\nGATEWAY_RELAY_PLATFORM=local\nGATEWAY_RELAY_BOT_ID=console\n"));
 }
 
 TEST(RelayView, AnEnrollmentTellsItsTokenForTheGatewaysEnvironment) {
