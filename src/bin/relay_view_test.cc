@@ -32,7 +32,8 @@ TEST(RelayView, ANewGatewayIsToldAsWhomItSpeaks) {
         parsed(R"({"gateway_id":"gw1","tenant_id":"demo","instance_id":"i1","secret":"s3"})"),
         "",
         parsed(R"({"bots":[{"platform":"local","bot_id":"console"},
-                           {"platform":"discord","bot_id":"9"},{"platform":"discord","bot_id":"8"}]})"));
+                           {"platform":"discord","bot_id":"9"},
+                           {"platform":"discord","bot_id":"8"}]})"));
     EXPECT_TRUE(text.contains("\nGATEWAY_RELAY_PLATFORMS=local,discord\n")) << text;
     EXPECT_TRUE(text.contains(
         R"(GATEWAY_RELAY_BOT_IDS='{"local":{"botId":"console"},"discord":{"botId":"9"}}')"));
