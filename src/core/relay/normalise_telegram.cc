@@ -17,17 +17,20 @@ constexpr std::size_t kPhotoSizesMax = 20;
 struct Kind {
     std::string_view key;
     MessageType type;
+    // Where Telegram names none: it serves every file as application/octet-stream, by which a
+    // gateway would take a photo for a document.
+    std::string_view mime = {};
 };
 // In the order in which they are looked for: a document also stands beside an animation.
 constexpr std::array<Kind, 8> kFileKinds = {
-    Kind{"sticker", MessageType::sticker},
+    Kind{"sticker", MessageType::sticker, "image/webp"},
     Kind{"animation", MessageType::video},
     Kind{"video", MessageType::video},
-    Kind{"video_note", MessageType::video},
-    Kind{"voice", MessageType::voice},
+    Kind{"video_note", MessageType::video, "video/mp4"},
+    Kind{"voice", MessageType::voice, "audio/ogg"},
     Kind{"audio", MessageType::audio},
     Kind{"document", MessageType::document},
-    Kind{"photo", MessageType::photo}};
+    Kind{"photo", MessageType::photo, "image/jpeg"}};
 
 std::string full_name(WireReader& in) {
     std::string name = in.text("first_name", kRelayNameBytesMax);
@@ -143,6 +146,10 @@ void add_file(const Json& json, const Kind& kind, PlatformEvent& made) {
         .filename = in.text("file_name", kRelayNameBytesMax),
         .size = in.integer("file_size"),
         .public_url = {}};
+    // Stickers that move are of other kinds.
+    if (file.mime.empty() && !in.flag("is_animated") && !in.flag("is_video")) {
+        file.mime = kind.mime;
+    }
     if (in.ok() && !file.file_id.empty()) {
         made.event.type = kind.type;
         made.files.push_back(std::move(file));

@@ -221,9 +221,28 @@ TEST(NormaliseTelegram, AsksForFilesByIdAndWritesNoUrl) {
     EXPECT_EQ(made.event.text, "look");
     ASSERT_EQ(made.files.size(), 1u);
     EXPECT_EQ(made.files.front().file_id, "large");
+    EXPECT_EQ(made.files.front().mime, "image/jpeg");  // Which Telegram does not say.
     EXPECT_TRUE(made.event.media_urls.empty());
     EXPECT_TRUE(made.is_dm);
     EXPECT_TRUE(made.discriminator.empty());
+}
+
+TEST(NormaliseTelegram, KnowsWhatFilesAreThatTelegramDoesNotName) {
+    const auto mime_of = [](const std::string& file) {
+        const PlatformEvent made = event_of(normalise_telegram(
+            parsed(
+                R"({"update_id":1,"message":{"message_id":2,"chat":{"id":42,"type":"private"},)"
+                R"("from":{"id":42},)" +
+                file + "}}"),
+            kTelegramBot));
+        return made.files.empty() ? "no file" : made.files.front().mime;
+    };
+    EXPECT_EQ(mime_of(R"("voice":{"file_id":"f"})"), "audio/ogg");
+    EXPECT_EQ(mime_of(R"("voice":{"file_id":"f","mime_type":"audio/mpeg"})"), "audio/mpeg");
+    EXPECT_EQ(mime_of(R"("video_note":{"file_id":"f"})"), "video/mp4");
+    EXPECT_EQ(mime_of(R"("sticker":{"file_id":"f","is_animated":false})"), "image/webp");
+    EXPECT_EQ(mime_of(R"("sticker":{"file_id":"f","is_animated":true})"), "");
+    EXPECT_EQ(mime_of(R"("document":{"file_id":"f"})"), "");
 }
 
 TEST(NormaliseTelegram, GivesEachPressOfAButtonAnIdOfItsOwn) {
