@@ -49,12 +49,12 @@ RelayFiles::JobPtr RelayFiles::job_for(const Entry& entry, std::string_view stor
     Jobs& jobs = jobs_[entry.instance_id];
     if (const auto found = jobs.find(entry.seq); found != jobs.end()) {
         const JobPtr& job = found->second;
-        const bool is_done = !job->is_running && job->left == 0;
-        const bool has_ended = now >= job->begun_at + kMediaLife - kFilesLifeMin;
-        if (!(is_done && has_ended)) {
+        const bool has_ended = job->left == 0 && now >= job->begun_at + kMediaLife - kFilesLifeMin;
+        if (job->is_running || !(has_ended || job->is_late)) {
             return job;
         }
-        jobs.erase(found);  // What was fetched for an earlier socket will not be there for long.
+        // An earlier socket was told what will not be there for long, or what came too late.
+        jobs.erase(found);
     }
     auto message = decode_waiting(stored);
     if (!message) {

@@ -297,6 +297,36 @@ TEST_F(FilesTest, WhoComesBackLaterGetsAddressesThatStillWork) {
     EXPECT_EQ(platform.asked.size(), 2u);
 }
 
+TEST_F(FilesTest, WhatWasLateIsFetchedForTheNextSocket) {
+    auto gateway = connect();
+    world.submit(photo("ann", "m1"));
+    world.pass(kFilesPatience);
+    EXPECT_EQ(gateway.socket->take_inbound().size(), 1u);
+    world.run_fetches();
+    world.hang_up(gateway);
+    gateway = connect();
+    world.run_fetches();
+    const auto events = take(gateway);
+    ASSERT_EQ(events.size(), 1u);
+    EXPECT_EQ(events[0].text, "text m1");
+    EXPECT_EQ(events[0].media.size(), 1u);
+}
+
+TEST_F(FilesTest, WhatNobodyHadTimeForIsFetchedForTheNextSocket) {
+    auto gateway = connect();
+    world.is_fetcher_busy = true;
+    world.submit(photo("ann", "m1"));
+    world.pass(kFilesPatience);
+    EXPECT_EQ(gateway.socket->take_inbound().size(), 1u);
+    world.hang_up(gateway);
+    world.is_fetcher_busy = false;
+    gateway = connect();
+    world.run_fetches();
+    const auto events = take(gateway);
+    ASSERT_EQ(events.size(), 1u);
+    EXPECT_EQ(events[0].media.size(), 1u);
+}
+
 TEST_F(FilesTest, NoRoomForMoreMediaIsToldAndLosesNothing) {
     const auto gateway = connect();
     for (std::size_t i = 0; i < kMediaInstanceFilesMax; ++i) {
