@@ -153,6 +153,7 @@ private:
     std::map<std::string, Send> sends_;          // By outbound id.
     std::map<std::string, std::string> nonces_;  // To the outbound id.
 
+    void note_doubtful_reaction(const OutboundRow& row);
     bool has_flipped_on_mail(const std::string& instance_id);
     bool sleeps(const std::string& instance_id);
 

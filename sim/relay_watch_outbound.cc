@@ -102,6 +102,16 @@ void RelayWatch::check_answers() {
     }
 }
 
+// After a crash nobody knows whether it is there; who asked for it may take it away.
+void RelayWatch::note_doubtful_reaction(const OutboundRow& row) {
+    const auto json = parse_json(row.action);
+    const auto action = json ? decode_action(*json) : std::unexpected(json.error());
+    const auto* const react = action ? std::get_if<ReactAction>(&*action) : nullptr;
+    if (row.state == "unknown" && react != nullptr && !react->remove) {
+        oracle.note_reaction({row.platform, row.bot_id}, *react, row.instance_id);
+    }
+}
+
 void RelayWatch::on_outbound_row(const RelayRowWrite& write) {
     if (write.kind != OutboundRow::kKind || !write.json) {
         return;
@@ -112,6 +122,7 @@ void RelayWatch::on_outbound_row(const RelayRowWrite& write) {
         if (found->second.row.state == "sent" && row.state != "sent") {
             report("I4", write.key + " was sent and is no longer said to be");
         }
+        note_doubtful_reaction(row);
         found->second.row = std::move(row);
         return;
     }
