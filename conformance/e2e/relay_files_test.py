@@ -200,6 +200,20 @@ def a_slow_file_holds_nobody_up(api, commands, folder, server, gateway):
     return server, gateway
 
 
+def a_stop_waits_for_no_file(api, folder, server, gateway):
+    api.set_slow(True)
+    api.say(7, caption="at the end", photo=photo("three"))
+    api.wait_for("the fetch", lambda: "three" in api.fetched)
+    gateway.wire.cut()
+    assert server.stop() == 0
+    api.set_slow(False)
+    server = start(folder)
+    gateway = Gateway(server.address, "gw1", SECRET)
+    event = gateway.next_message()
+    assert event["text"] == "at the end" and len(event["media"]) == 1, event
+    return server, gateway
+
+
 def search(folder, lines):
     own = {f"{folder}/bot.token"}
     for path in sorted(pathlib.Path(folder).rglob("*")):
@@ -227,8 +241,10 @@ def main():
     a_file_arrives(api, server, first)
     a_file_is_too_large(api, first)
     server, second = a_slow_file_holds_nobody_up(api, commands, folder, server, first)
+    server, third = a_stop_waits_for_no_file(api, folder, server, second)
+    third.wire.cut()
     assert server.stop() == 0
-    search(folder, first.lines + second.lines)
+    search(folder, first.lines + second.lines + third.lines)
     shutil.rmtree(folder)
     print("relay: files arrived in order, the large one was told, the slow one came after a crash; no token was found")
 
