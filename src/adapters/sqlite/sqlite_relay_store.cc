@@ -61,6 +61,7 @@ Result<void> SqliteRelayStore::open_database() {
     TRY(configure_relay_writer(*db_));
     TRY(migrate(*db_));
     TRY(migrate_relay(*db_));
+    TRY(log_.attach(*db_));
     TRY_ASSIGN(begin_, db_->prepare("BEGIN IMMEDIATE"));
     TRY_ASSIGN(begin_reading_, db_->prepare("BEGIN"));
     TRY_ASSIGN(commit_, db_->prepare("COMMIT"));

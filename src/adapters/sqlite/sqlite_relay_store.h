@@ -12,6 +12,7 @@
 #include <string>
 
 #include "adapters/sqlite/buffer_places.h"
+#include "adapters/sqlite/joined_log.h"
 #include "adapters/sqlite/relay_writer.h"
 #include "adapters/sqlite/sqlite_db.h"
 #include "adapters/sqlite/wal_checkpointer.h"
@@ -99,6 +100,7 @@ private:
     std::atomic<bool> failed_ = false;
     std::atomic<std::int64_t> commits_ = 0;
     BufferPlaces places_;
+    JoinedLog log_;  // Before the connection, which writes through it until its end.
     // Statements after their connection, so that they go first.
     std::optional<SqliteDb> db_;
     SqliteStatement begin_;
