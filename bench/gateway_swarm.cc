@@ -143,8 +143,14 @@ Result<void> GatewaySwarm::take_message(std::size_t number, std::string_view pay
         ++ready_;
         return {};
     }
-    const std::string_view id = buffer_id_in(payload);
-    if (!id.empty()) {
+    // Each line is acknowledged in a message of its own, as the real client does it.
+    for (std::size_t end = payload.find('\n'); end != std::string_view::npos;
+         end = payload.find('\n')) {
+        const std::string_view id = buffer_id_in(payload.substr(0, end));
+        payload.remove_prefix(end + 1);
+        if (id.empty()) {
+            continue;
+        }
         std::string line = R"({"type":"inbound_ack","bufferId":")";
         line += id;
         line += "\"}\n";

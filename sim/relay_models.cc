@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/errors.h"
 
 namespace interlock::sim {
@@ -63,7 +64,8 @@ Result<void> RelayStoreModel::commit(const RelayCommit& batch) {
     return done;
 }
 
-bool RelaySocketModel::take(std::string line, bool is_urgent) {
+// A message has one line or several, and is taken whole or not at all.
+bool RelaySocketModel::take(std::string_view message, bool is_urgent) {
     if (!parts_.power.on || close_code != 0 || is_gone) {
         return false;
     }
@@ -71,17 +73,26 @@ bool RelaySocketModel::take(std::string line, bool is_urgent) {
         close(kCloseTryLater, "too slow");
         return false;
     }
+    while (!message.empty()) {
+        const std::size_t end = message.find('\n');
+        CHECK(end != std::string_view::npos);  // A client would wait for the rest for ever.
+        take_line(std::string(message.substr(0, end + 1)), is_urgent);
+        message.remove_prefix(end + 1);
+    }
+    return true;
+}
+
+void RelaySocketModel::take_line(std::string line, bool is_urgent) {
     parts_.watch.on_line(facts_(), line);
     if (parts_.plant == RelayPlant::answer_twice && line.contains("outbound_result") &&
         ++answers_ % 3 == 0) {
         parts_.watch.on_line(facts_(), line);
     }
     if (loses) {
-        return true;
+        return;
     }
     const auto before = is_urgent ? std::ranges::find(lines, false, &Line::is_urgent) : lines.end();
     lines.insert(before, {std::move(line), is_urgent});
-    return true;
 }
 
 CapabilityDescriptor RelayBotModel::descriptor() const {

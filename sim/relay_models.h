@@ -103,8 +103,8 @@ public:
     RelaySocketModel(Parts parts, std::function<RelaySocketFacts()> facts)
         : parts_(parts), facts_(std::move(facts)) {}
 
-    bool send(std::string line) override { return take(std::move(line), false); }
-    bool send_urgent(std::string line) override { return take(std::move(line), true); }
+    bool send(std::string message) override { return take(message, false); }
+    bool send_urgent(std::string message) override { return take(message, true); }
     void close(std::uint16_t code, std::string_view) override {
         if (parts_.power.on) {
             close_code = close_code == 0 ? code : close_code;
@@ -121,7 +121,8 @@ public:
     bool loses = false;            // It is unreachable, and we do not know it yet.
 
 private:
-    bool take(std::string line, bool is_urgent);
+    bool take(std::string_view message, bool is_urgent);
+    void take_line(std::string line, bool is_urgent);
 
     Parts parts_;
     std::function<RelaySocketFacts()> facts_;

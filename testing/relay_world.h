@@ -24,8 +24,8 @@ namespace interlock {
 // Remembers the frames that came down, as a client would read them.
 class RecordingSocket final : public RelaySocket {
 public:
-    bool send(std::string line) override { return take(std::move(line)); }
-    bool send_urgent(std::string line) override { return take(std::move(line)); }
+    bool send(std::string message) override { return take(message); }
+    bool send_urgent(std::string message) override { return take(message); }
     void close(std::uint16_t code, std::string_view) override {
         if (close_code == 0) {
             close_code = code;
@@ -54,15 +54,22 @@ public:
     }
 
     std::vector<std::string> lines;
+    std::vector<std::size_t> message_bytes;  // Of all that came; each has one line or several.
     std::uint16_t close_code = 0;
     bool is_broken = false;
 
 private:
-    bool take(std::string line) {
+    bool take(const std::string& message) {
         if (is_broken || close_code != 0) {
             return false;
         }
-        lines.push_back(std::move(line));
+        message_bytes.push_back(message.size());
+        for (std::size_t at = 0; at < message.size();) {
+            const std::size_t end = message.find('\n', at);
+            CHECK(end != std::string::npos);  // A client would wait for the rest for ever.
+            lines.push_back(message.substr(at, end + 1 - at));
+            at = end + 1;
+        }
         return true;
     }
 };

@@ -1,4 +1,6 @@
 // The end of the delivery leg: what is due goes to the socket, with its files where it has some.
+#include <utility>
+
 #include "base/errors.h"
 #include "base/log.h"
 #include "services/relay/relay_delivery.h"
@@ -91,33 +93,50 @@ std::optional<std::string> RelayDelivery::with_files(
     return whole;
 }
 
+// What is due together leaves together, in one message of the socket if it fits.
 void RelayDelivery::write(
     const std::string& instance_id, Box& box, const std::vector<std::int64_t>& due) {
+    std::string joined;
+    std::vector<std::int64_t> seqs;  // Whose lines are in it.
+    const auto send = [&] {
+        if (!seqs.empty() && !box.session->socket->send(std::exchange(joined, {}))) {
+            box.queue.not_written(seqs.front());
+            return false;  // The socket's end comes as closed().
+        }
+        for (const std::int64_t seq : std::exchange(seqs, {})) {
+            const QueuedEntry* entry = box.queue.find(seq);
+            ++counters_.written;
+            counters_.written_again += entry != nullptr && entry->attempts > 0 ? 1 : 0;
+        }
+        return true;
+    };
     for (const std::int64_t seq : due) {
         Result<std::string> stored = text_of(instance_id, box, seq);
         if (!stored) {
             // Another socket gets it, unless three could not.
             log_error("relay_entry_unreadable", {{"instance_id", instance_id}, {"seq", seq}});
             box.queue.not_written(seq + 1);
-            box.session->socket->close(kCloseTryLater, "the buffer could not be read");
+            if (send()) {
+                box.session->socket->close(kCloseTryLater, "the buffer could not be read");
+            }
             return;
         }
         const auto text = with_files(instance_id, box, seq, *std::move(stored));
         if (!text) {
             box.queue.not_written(seq);
-            return;  // What is behind it waits, too.
+            break;  // What is behind it waits, too.
         }
         const QueuedEntry* entry = box.queue.find(seq);
         const std::string id = std::to_string(seq);
         const bool is_forward = entry != nullptr && entry->kind == EntryKind::passthrough;
-        if (!box.session->socket->send(
-                is_forward ? passthrough_line(*text, id) : inbound_line(*text, id))) {
-            box.queue.not_written(seq);
-            return;  // Its end comes as closed().
+        const std::string line = is_forward ? passthrough_line(*text, id) : inbound_line(*text, id);
+        if (joined.size() + line.size() > kJoinedBytesMax && !send()) {
+            return;
         }
-        ++counters_.written;
-        counters_.written_again += entry != nullptr && entry->attempts > 0 ? 1 : 0;
+        joined += line;
+        seqs.push_back(seq);
     }
+    send();
 }
 
 }  // namespace interlock
