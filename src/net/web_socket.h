@@ -67,6 +67,10 @@ public:
     // A whole message. Text has been checked to be UTF-8. The bytes are gone after the call.
     virtual void on_message(std::string_view payload, bool is_text) = 0;
 
+    // After the messages that one read from the connection brought. What they ask for can now be
+    // handed on at once; not called when the last of them was a close.
+    virtual void on_read_end() {}
+
     // Exactly once, and nothing is called after it: the peer closed (its code, 1005 when it gave
     // none), we did (our code, as soon as the loop has heard of it), or the connection broke or
     // fell silent (1006). The object is released right after.

@@ -83,6 +83,12 @@ void WebSocketChannel::hear(std::string_view payload, bool is_text) {
     }
 }
 
+void WebSocketChannel::end_read() {
+    if (peer_) {
+        peer_->on_read_end();
+    }
+}
+
 void WebSocketChannel::note_sent(std::size_t bytes) {
     if (bytes > 0 && unsent_bytes_.fetch_sub(bytes) == bytes && peer_) {
         peer_->on_drained();

@@ -33,6 +33,7 @@ public:
     bool is_paused() const { return is_paused_.load(); }
     NetClock::time_point resumed_at() const { return resumed_at_.load(); }  // Of the last pause.
     void hear(std::string_view payload, bool is_text);
+    void end_read();
     void note_sent(std::size_t bytes);
     void end(std::uint16_t code, std::string_view reason);  // The first call tells the peer.
 

@@ -16,16 +16,22 @@ WebSocketSession::WebSocketSession(
 std::size_t WebSocketSession::read(std::string_view bytes, TimePoint now) {
     last_heard_ = now;
     std::size_t consumed = 0;
+    bool has_heard = false;
     while (!is_paused()) {
         if (is_deaf_ || is_close_heard_) {
-            return bytes.size();
+            consumed = bytes.size();
+            break;
         }
         const WebSocketReader::Step step = reader_.feed(bytes.substr(consumed));
         consumed += step.consumed;
         if (step.event == WebSocketReader::Event::need_more) {
             break;
         }
+        has_heard = has_heard || step.event == WebSocketReader::Event::message;
         take_event(step.event, now);
+    }
+    if (has_heard) {
+        channel_->end_read();
     }
     return consumed;
 }

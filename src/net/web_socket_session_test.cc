@@ -173,5 +173,27 @@ TEST_F(WebSocketSessions, CountControlFramesBySeconds) {
     EXPECT_EQ(peer_->close().code, 1008);
 }
 
+TEST_F(WebSocketSessions, TellOnceThatTheMessagesOfAReadHaveAllBeenGiven) {
+    const std::string one = client_frame(WebSocketOpcode::text, "one");
+    const std::string two = client_frame(WebSocketOpcode::text, "two");
+    const std::string three = client_frame(WebSocketOpcode::text, "three");
+    const std::string first = one + two + three.substr(0, 4);
+    EXPECT_EQ(session_.read(first, now_), first.size());
+    EXPECT_EQ(peer_->read_ends(), std::vector<std::size_t>{2});
+    const std::string rest = three.substr(4) + client_frame(WebSocketOpcode::ping, "x");
+    EXPECT_EQ(session_.read(rest, now_), rest.size());
+    EXPECT_EQ(peer_->read_ends(), (std::vector<std::size_t>{2, 3}));
+    hear(WebSocketOpcode::ping, "y");  // No message, so nothing to tell.
+    EXPECT_EQ(peer_->read_ends(), (std::vector<std::size_t>{2, 3}));
+}
+
+TEST_F(WebSocketSessions, TellNothingOfAReadThatEndedWithAClose) {
+    const std::string bytes =
+        client_frame(WebSocketOpcode::text, "one") + client_frame(WebSocketOpcode::close, "");
+    EXPECT_EQ(session_.read(bytes, now_), bytes.size());
+    EXPECT_EQ(peer_->count(), 1U);
+    EXPECT_TRUE(peer_->read_ends().empty());
+}
+
 }  // namespace
 }  // namespace interlock

@@ -38,6 +38,13 @@ public:
         changed_.notify_all();
     }
 
+    // Shows where a read ended, among the messages.
+    void on_read_end() override {
+        const std::lock_guard lock(mutex_);
+        EXPECT_TRUE(closes_.empty());
+        read_ends_.push_back(messages_.size());
+    }
+
     void on_closed(std::uint16_t code, std::string_view reason) override {
         const std::lock_guard lock(mutex_);
         closes_.push_back({code, std::string(reason)});
@@ -73,6 +80,12 @@ public:
         drained_ = 0;
     }
 
+    // How many messages had come whenever a read ended.
+    std::vector<std::size_t> read_ends() {
+        const std::lock_guard lock(mutex_);
+        return read_ends_;
+    }
+
     std::size_t count() {
         const std::lock_guard lock(mutex_);
         return messages_.size();
@@ -83,6 +96,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<std::string> messages_;
+    std::vector<std::size_t> read_ends_;
     std::vector<HeardClose> closes_;
     int drained_ = 0;
 };

@@ -20,9 +20,9 @@ constexpr std::size_t kHostBytesMax = 260;         // A name of 253, a colon and
 // The services' view of a socket.
 class FaceSocket final : public RelaySocket {
 public:
-    bool send(std::string line) override { return socket_ && socket_->send(std::move(line)); }
-    bool send_urgent(std::string line) override {
-        return socket_ && socket_->send_urgent(std::move(line));
+    bool send(std::string lines) override { return socket_ && socket_->send(std::move(lines)); }
+    bool send_urgent(std::string lines) override {
+        return socket_ && socket_->send_urgent(std::move(lines));
     }
     void close(std::uint16_t code, std::string_view reason) override {
         if (socket_) {
@@ -68,7 +68,11 @@ public:
         }
     }
 
+    // Acknowledgements that came together share a commit.
+    void on_read_end() override { hand_on(); }
+
     void on_closed(std::uint16_t code, std::string_view reason) override {
+        hand_on();
         log_debug(
             "relay_socket_closed",
             {{"instance_id", session_->caller.instance_id}, {"code", code}, {"reason", reason}});
@@ -98,8 +102,8 @@ private:
                 }
             }
         }
-        void done() {
-            waiting.fetch_sub(1);
+        void done(int frames) {
+            waiting.fetch_sub(frames);
             resume_if_done();
         }
     };
@@ -115,10 +119,32 @@ private:
             return;
         }
         flow_->waiting.fetch_add(1);
-        if (!desk_.take(session_, *std::move(frame), [flow = flow_] { flow->done(); })) {
-            socket_->close(kCloseTryLater, "the connector is overloaded");
+        if (!std::holds_alternative<OutboundFrame>(*frame)) {
+            frames_.push_back(*std::move(frame));
+            if (frames_.size() >= static_cast<std::size_t>(kSocketFramesMax)) {
+                hand_on();  // A message may have lines without end.
+            }
+            return;
+        }
+        hand_on();  // What came before it is submitted before it.
+        if (!desk_.take(session_, *std::move(frame), [flow = flow_] { flow->done(1); })) {
+            refuse();
         }
     }
+
+    void hand_on() {
+        if (frames_.empty()) {
+            return;
+        }
+        const int count = static_cast<int>(frames_.size());
+        if (!desk_.take_all(session_, std::exchange(frames_, {}), [flow = flow_, count] {
+                flow->done(count);
+            })) {
+            refuse();
+        }
+    }
+
+    void refuse() { socket_->close(kCloseTryLater, "the connector is overloaded"); }
 
     RelayDesk& desk_;
     std::atomic<std::uint64_t>& bad_frames_;
@@ -127,6 +153,8 @@ private:
     RelaySessionPtr session_;
     std::shared_ptr<FaceSocket> socket_;
     FrameLines lines_;
+    std::vector<GatewayFrame>
+        frames_;  // Of the read that is being heard; kSocketFramesMax at most.
 };
 
 // Lets the upgrade through only to say no in a way that a client can read: an HTTP status would be

@@ -43,6 +43,7 @@ struct RelayFaceTest : testing::Test {
     }
     void say(FakeResponder& gateway, std::string_view bytes) {
         gateway.peer->on_message(bytes, true);
+        gateway.peer->on_read_end();
         world.settle();
     }
 
@@ -148,8 +149,70 @@ TEST_F(RelayFaceTest, AFloodOfFramesIsReadNoFasterThanTheLaneWorks) {
     }
     gateway->peer->on_message(flood, true);
     EXPECT_TRUE(gateway->web_socket->is_paused);
+    gateway->peer->on_read_end();
     world.settle();
     EXPECT_FALSE(gateway->web_socket->is_paused);
+}
+
+constexpr std::string_view kHello = R"({"type":"hello","platform":"local","botId":"bot"})"
+                                    "\n";
+
+std::string ack_line(const BufferEntryHead& entry) {
+    return R"({"type":"inbound_ack","bufferId":")" + std::to_string(entry.seq) + "\"}\n";
+}
+
+TEST_F(RelayFaceTest, AcknowledgementsOfOneReadAreOnePieceOfWork) {  // R2, I7
+    const auto gateway = send(upgrade());
+    say(*gateway, kHello);
+    world.submit(RelayWorld::message("ann", "m1"));
+    world.submit(RelayWorld::message("ann", "m2"));
+    const auto waiting = world.store.load_buffer_heads();
+    ASSERT_EQ(waiting->size(), 2u);
+    const auto before = world.lane.counters();
+    gateway->peer->on_message(ack_line(waiting->at(0)), true);
+    gateway->peer->on_message(ack_line(waiting->at(1)), true);
+    EXPECT_EQ(world.lane.waiting(), 0u);
+    gateway->peer->on_read_end();
+    EXPECT_EQ(world.lane.waiting(), 1u);
+    world.settle();
+    EXPECT_EQ(world.lane.counters().commits - before.commits, 1u);
+    EXPECT_TRUE(world.store.load_buffer_heads()->empty());
+}
+
+TEST_F(RelayFaceTest, WhatWasAcknowledgedBeforeTheSocketEndedCounts) {  // I8
+    const auto gateway = send(upgrade());
+    say(*gateway, kHello);
+    world.submit(RelayWorld::message("ann", "m1"));
+    const auto waiting = world.store.load_buffer_heads();
+    ASSERT_EQ(waiting->size(), 1u);
+    gateway->peer->on_message(ack_line(waiting->at(0)), true);
+    gateway->peer->on_closed(1000, "");
+    world.settle();
+    EXPECT_TRUE(world.store.load_buffer_heads()->empty());
+    EXPECT_EQ(world.delivery.sockets(), 0u);
+}
+
+TEST_F(RelayFaceTest, AnOutboundIsSubmittedAfterWhatCameBeforeIt) {
+    const auto gateway = send(upgrade());
+    say(*gateway,
+        std::string(kHello) +
+            R"({"type":"outbound","requestId":"r1","action":{"op":"typing","chat_id":"c"}})"
+            "\n");
+    ASSERT_EQ(world.outbounds.size(), 1u);
+    EXPECT_EQ(world.outbounds[0].request_id, "r1");
+    EXPECT_TRUE(gateway->web_socket->sent.at(0).starts_with(R"({"type":"descriptor")"));
+}
+
+TEST_F(RelayFaceTest, ALongMessageOfFramesIsHandedOnInPieces) {
+    const auto gateway = send(upgrade());
+    std::string flood;
+    for (int i = 0; i < 2 * kSocketFramesMax + 1; ++i) {
+        flood += "{\"type\":\"inbound_ack\",\"bufferId\":\"1\"}\n";
+    }
+    gateway->peer->on_message(flood, true);
+    EXPECT_EQ(world.lane.waiting(), 2u);
+    gateway->peer->on_read_end();
+    EXPECT_EQ(world.lane.waiting(), 3u);
 }
 
 TEST_F(RelayFaceTest, ASocketThatEndsIsForgotten) {

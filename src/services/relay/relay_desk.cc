@@ -50,18 +50,32 @@ bool RelayDesk::take(
         }
         return true;
     }
-    return parts_.lane.submit_internal([this, session, frame = std::move(frame), done](
-                                           RelayTurn& turn) {
-        match(
-            frame,
-            [&](const HelloFrame& hello) { parts_.delivery.hello(turn, session, hello); },
-            [&](const InboundAckFrame& ack) { parts_.delivery.acknowledge(turn, session, ack); },
-            [&](const GoingIdleFrame&) { parts_.delivery.going_idle(turn, session); },
-            [&](const InterruptFrame& stop) { parts_.delivery.interrupt(turn, session, stop); },
-            [&](const OutboundFrame&) {},  // Went the other way above.
-            [&](const IgnoredFrame&) {});
-        done();
-    });
+    std::vector<GatewayFrame> frames;
+    frames.push_back(std::move(frame));
+    return take_all(session, std::move(frames), std::move(done));
+}
+
+bool RelayDesk::take_all(
+    const RelaySessionPtr& session, std::vector<GatewayFrame> frames, std::function<void()> done) {
+    return parts_.lane.submit_internal(
+        [this, session, frames = std::move(frames), done = std::move(done)](RelayTurn& turn) {
+            for (const GatewayFrame& frame : frames) {
+                deal_with(turn, session, frame);
+            }
+            done();
+        });
+}
+
+void RelayDesk::deal_with(
+    RelayTurn& turn, const RelaySessionPtr& session, const GatewayFrame& frame) {
+    match(
+        frame,
+        [&](const HelloFrame& hello) { parts_.delivery.hello(turn, session, hello); },
+        [&](const InboundAckFrame& ack) { parts_.delivery.acknowledge(turn, session, ack); },
+        [&](const GoingIdleFrame&) { parts_.delivery.going_idle(turn, session); },
+        [&](const InterruptFrame& stop) { parts_.delivery.interrupt(turn, session, stop); },
+        [&](const OutboundFrame&) {},  // Goes another way, see take().
+        [&](const IgnoredFrame&) {});
 }
 
 void RelayDesk::answer_problem(const RelaySessionPtr& session, const FrameProblem& problem) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "contracts/relay/relay_frame.h"
 #include "services/relay/relay_delivery.h"
@@ -29,11 +30,19 @@ public:
     // `done` is called when the frame has been dealt with and may be counted as gone. False: the
     // lane is full; `done` is not called. An outbound is then answered at once and counts as done.
     bool take(const RelaySessionPtr& session, GatewayFrame frame, std::function<void()> done);
+    // Frames that arrived together, none of them an outbound: they share a batch of the lane, and
+    // so a commit. `done` is called once, after the last.
+    bool take_all(
+        const RelaySessionPtr& session,
+        std::vector<GatewayFrame> frames,
+        std::function<void()> done);
     // What could not be read but names its request (R15).
     static void answer_problem(const RelaySessionPtr& session, const FrameProblem& problem);
     void closed(const RelaySessionPtr& session);
 
 private:
+    void deal_with(RelayTurn& turn, const RelaySessionPtr& session, const GatewayFrame& frame);
+
     Parts parts_;
 };
 
