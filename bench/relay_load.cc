@@ -257,11 +257,16 @@ void LoadServer::refuse() {
 // Every instance has its number of messages on the way; an acknowledgement on disk lets the next
 // one be said.
 Result<Json> LoadServer::run() {
-    for (std::int64_t i = 0; i < options_.in_flight; ++i) {
-        for (std::int64_t instance = 0; instance < options_.instances; ++instance) {
-            TRY(say(instance));
+    // On the lane, as all that follow: they begin together, as the peers' do.
+    plane_->lane.submit([this](RelayTurn&) {
+        for (std::int64_t i = 0; i < options_.in_flight; ++i) {
+            for (std::int64_t instance = 0; instance < options_.instances; ++instance) {
+                if (!say(instance)) {
+                    refuse();
+                }
+            }
         }
-    }
+    });
     TRY(wait_for(std::chrono::milliseconds(options_.warm_up_ms)));
     const RelayLane::Counters before = plane_->lane.counters();
     timed_->begin_measuring();

@@ -12,7 +12,7 @@ namespace {
 // Work comes in small bursts: the acknowledgements of one packet, the updates of one poll. So often
 // the core is offered to whoever is still handing in before the batch is closed; a commit that
 // takes the whole burst is worth more than the few microseconds that this costs.
-constexpr int kGatherYields = 32;
+constexpr int kGatherYields = 8;
 
 }  // namespace
 
