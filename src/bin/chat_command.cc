@@ -389,7 +389,8 @@ void add_chat_command(CommandLine& line) {
         ->type_name("USER");
     chat->add_option("--room", options->room, "A room; a direct message unless given.")
         ->type_name("ROOM");
-    chat->add_option("--say", options->say, "Say this and end, instead of reading lines.")
+    chat->add_option(
+            "--say", options->say, "Say this (or `/press N`) and end, instead of reading lines.")
         ->type_name("TEXT");
     chat->add_option(
             "--wait",

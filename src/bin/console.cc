@@ -48,9 +48,8 @@ bool is_hidden(char32_t c) {
     });
 }
 
-// Agents write "⚠️" and "👩‍💻" all the time: the selector and the joiner of pictures are left
-// alone where they stand behind a picture, once, and are spelt out wherever they could hide
-// something.
+// Agents write emoji of several characters all the time: the selector and the joiner of pictures
+// are left alone behind a picture, once, and are spelt out wherever they could hide something.
 bool joins_pictures(char32_t c, char32_t before) {
     constexpr char32_t kPictures = 0x203C;  // The first sign that emoji are made of.
     constexpr char32_t kEmojiSelector = 0xFE0F;
