@@ -1,5 +1,7 @@
 #include "bench/bench_feed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/gates/sample_world.h"
@@ -11,8 +13,15 @@ constexpr std::int64_t kBenchCandles = 150;
 
 }  // namespace
 
-BenchFeed::BenchFeed(Clock& clock)
-    : clock_(clock), markets_(sample_world(kSampleSymbolsMax).market) {}
+BenchFeed::BenchFeed(Clock& clock, std::int64_t markets)
+    : clock_(clock), markets_(sample_world(std::min(markets, kSampleSymbolsMax)).market) {
+    while (std::ssize(markets_.markets) < markets) {
+        MarketFacts more = markets_.markets.front();
+        more.symbol = Symbol::parse(fmt::format("B{}USDT", markets_.markets.size())).value();
+        markets_.markets.push_back(std::move(more));
+    }
+    std::ranges::sort(markets_.markets, {}, &MarketFacts::symbol);
+}
 
 std::vector<Symbol> BenchFeed::symbols() const {
     std::vector<Symbol> symbols;

@@ -1,5 +1,5 @@
 // Prices for benchmarks: the nine markets of core/gates/sample_world.h with quotes that are always
-// fresh, so that every plan meets the same market.
+// fresh, so that every plan meets the same market. More markets are copies of the first one.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace interlock {
 class BenchFeed final : public MarketFeed {
 public:
     // `clock` outlives this.
-    explicit BenchFeed(Clock& clock);
+    BenchFeed(Clock& clock, std::int64_t markets);
 
     std::vector<Symbol> symbols() const override;
     MarketSet facts(std::span<const Symbol> symbols) const override;

@@ -40,7 +40,7 @@ Result<void> BenchPlane::build(const Options& options) {
     flag_.emplace(data_->path());
     PlaneConfig config;
     if (options.trade) {
-        feed_.emplace(clock_);
+        feed_.emplace(clock_, options.markets);
         TRY_ASSIGN(config.loop.quote, Asset::parse("USDT"));
         config.loop.paper_deposit = Decimal(100'000);
         config.loop.universe = feed_->symbols();

@@ -18,6 +18,7 @@
 #include "adapters/system/system_clock.h"
 #include "bench/bench_feed.h"
 #include "bench/recording_store.h"
+#include "core/gates/sample_world.h"
 #include "services/plane.h"
 #include "services/turn_engine.h"
 
@@ -37,7 +38,8 @@ public:
     struct Options {
         std::string folder;   // New, or holding an earlier plane.
         bool record = false;  // Keep copies of the turns; costs time.
-        bool trade = false;   // With a market, so that plans can be validated.
+        bool trade = false;   // With markets, so that plans can be validated.
+        std::int64_t markets = kSampleSymbolsMax;
     };
     static Result<std::unique_ptr<BenchPlane>> open(const Options& options);
     ~BenchPlane() override;

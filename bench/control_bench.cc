@@ -13,6 +13,7 @@
 #include "base/errors.h"
 #include "bench/scratch_folder.h"
 #include "bench/turn_load.h"
+#include "core/account/account.h"
 
 namespace interlock {
 namespace {
@@ -145,6 +146,11 @@ struct Rounds {
     }
 };
 
+// One tenant, as the plain turns have it, as long as an account takes a market for each caller.
+std::int64_t markets_of(const ControlBenchOptions& options) {
+    return std::min(options.callers, static_cast<std::int64_t>(kUniverseMax));
+}
+
 // A plane in a folder of its own under load.
 struct Loaded {
     std::unique_ptr<BenchPlane> bench;
@@ -182,7 +188,12 @@ Result<void> measure_bare(
     TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options.folder));
     TRY_ASSIGN(
         const Loaded loaded,
-        load(options, {.folder = folder.file("data"), .record = true, .trade = is_control}));
+        load(
+            options,
+            {.folder = folder.file("data"),
+             .record = true,
+             .trade = is_control,
+             .markets = markets_of(options)}));
     const std::vector<TurnCommit> recorded = loaded.bench->take_recorded();
     SystemClock clock;
     TRY_ASSIGN(
@@ -199,7 +210,10 @@ Result<void> measure_bare(
 Result<void> measure(const ControlBenchOptions& options, bool is_control, Rounds& side) {
     TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options.folder));
     TRY_ASSIGN(
-        const Loaded loaded, load(options, {.folder = folder.file("data"), .trade = is_control}));
+        const Loaded loaded,
+        load(
+            options,
+            {.folder = folder.file("data"), .trade = is_control, .markets = markets_of(options)}));
     const TurnLoadReport& report = loaded.report;
     const EngineCounts& before = loaded.before;
     const EngineCounts& counts = loaded.bench->counts();

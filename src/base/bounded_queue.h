@@ -4,6 +4,7 @@
 // producer.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -35,6 +36,7 @@ public:
             await_item(lock, wait);
         }
         std::vector<T> taken;
+        taken.reserve(std::min(max, front_.size() + middle_.size() + items_.size()));
         take(front_, max, taken);
         take(middle_, max, taken);
         take(items_, max, taken);

@@ -41,14 +41,17 @@ Result<OpenOperation> decode_open_operation(const Json& json) {
 Turn::Turn(TurnBackground& background, BatchStage& batch, const TurnRequest& request)
     : background_(background), batch_(batch), request_(request), now_(background.now()) {}
 
-Result<HeldState*> Turn::find_state(const std::string& machine_key) {
-    if (const auto mine = staged_.states.find(machine_key); mine != staged_.states.end()) {
-        return &mine->second;
+Result<HeldState*> Turn::find_state(const std::string& machine_key, KeepState keep) {
+    for (BatchStage* stage : {&staged_, &batch_}) {
+        if (const auto found = stage->states.find(machine_key); found != stage->states.end()) {
+            return found->second.stored.version == 0 ? nullptr : &found->second;
+        }
     }
-    if (const auto earlier = batch_.states.find(machine_key); earlier != batch_.states.end()) {
-        return &earlier->second;
+    TRY_ASSIGN(HeldState* const stored, background_.stored_state(machine_key, keep));
+    if (stored == nullptr && keep == KeepState::in_store) {
+        staged_.states.try_emplace(machine_key);  // So that saving it does not ask again.
     }
-    return background_.stored_state(machine_key);
+    return stored;
 }
 
 Result<std::optional<Json>> Turn::load(const std::string& machine_key) {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -127,7 +128,7 @@ struct BatchStage {
         bool operator()(const AnswerKey* a, const AnswerKey* b) const { return *a < *b; }
     };
 
-    std::map<std::string, HeldState> states;
+    std::unordered_map<std::string, HeldState> states;  // Version 0: known to be absent.
     std::map<TenantId, ChainHead> heads;
     // Point into the commits of the batch's turns, which keep their place until it is committed.
     std::map<const AnswerKey*, const StoredAnswer*, ByKey> answers;
@@ -139,8 +140,9 @@ struct BatchStage {
 class TurnBackground {
 public:
     virtual ~TurnBackground() = default;
-    // Null when there is none. Good until the next call.
-    virtual Result<HeldState*> stored_state(const std::string& machine_key) = 0;
+    // Null when there is none. Good until the next call. That one is absent is remembered for those
+    // that are kept in memory.
+    virtual Result<HeldState*> stored_state(const std::string& machine_key, KeepState keep) = 0;
     virtual ChainHead stored_head(const TenantId& tenant_id) = 0;
     virtual const std::map<EffectId, OpenEffect>& open_effects() = 0;
     virtual Timestamp now() = 0;
@@ -173,8 +175,9 @@ public:
     // The same for a machine that is read often: decoded once and shared. Null when absent. A
     // machine has one type.
     template <class T, class Decode>
-    Result<std::shared_ptr<const T>> load_as(const std::string& machine_key, Decode decode) {
-        TRY_ASSIGN(HeldState * held, find_state(machine_key));
+    Result<std::shared_ptr<const T>> load_as(
+        const std::string& machine_key, Decode decode, KeepState keep = KeepState::in_memory) {
+        TRY_ASSIGN(HeldState * held, find_state(machine_key, keep));
         if (held == nullptr) {
             return std::shared_ptr<const T>();
         }
@@ -238,7 +241,8 @@ public:
 private:
     friend class TurnRunner;
 
-    Result<HeldState*> find_state(const std::string& machine_key);
+    Result<HeldState*> find_state(
+        const std::string& machine_key, KeepState keep = KeepState::in_memory);
     HeldState& stage(
         const std::string& machine_key, std::string text, KeepState keep = KeepState::in_memory);
 

@@ -38,7 +38,7 @@ Result<std::vector<OutboxItem>> TurnRunner::open() {
     return outbox;
 }
 
-Result<HeldState*> TurnRunner::stored_state(const std::string& machine_key) {
+Result<HeldState*> TurnRunner::stored_state(const std::string& machine_key, KeepState keep) {
     if (const auto cached = state_cache_.find(machine_key); cached != state_cache_.end()) {
         return cached->second.stored.version == 0 ? nullptr : &cached->second;
     }
@@ -46,7 +46,7 @@ Result<HeldState*> TurnRunner::stored_state(const std::string& machine_key) {
     if (!stored) {
         // That it is absent (version 0) is remembered, too: turns keep asking for machines that
         // most tenants never have. Its first commit replaces this.
-        if (state_cache_.size() < kStateCacheMax) {
+        if (keep == KeepState::in_memory && state_cache_.size() < kStateCacheMax) {
             state_cache_.try_emplace(machine_key);
         }
         return nullptr;
@@ -202,7 +202,7 @@ bool is_empty(const TurnCommit& commit) {
 void merge(BatchStage& into, BatchStage from) {
     while (!from.states.empty()) {
         auto placed = into.states.insert(from.states.extract(from.states.begin()));
-        if (!placed.inserted) {
+        if (!placed.inserted && placed.node.mapped().stored.version != 0) {
             placed.position->second = std::move(placed.node.mapped());
         }
     }
@@ -325,6 +325,9 @@ void TurnRunner::publish(std::vector<Decided>& decided, BatchStage stage) {
         parts_.mirror.publish(changed);
     }
     for (auto& [key, state] : stage.states) {
+        if (state.stored.version == 0) {
+            continue;  // Asked for and not written.
+        }
         if (state.is_lasting) {
             cache_state(key, std::move(state));
         } else {

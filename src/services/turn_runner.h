@@ -110,7 +110,7 @@ private:
     };
 
     // TurnBackground
-    Result<HeldState*> stored_state(const std::string& machine_key) override;
+    Result<HeldState*> stored_state(const std::string& machine_key, KeepState keep) override;
     ChainHead stored_head(const TenantId& tenant_id) override;
     const std::map<EffectId, OpenEffect>& open_effects() override { return open_effects_; }
     Timestamp now() override;

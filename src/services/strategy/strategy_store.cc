@@ -399,7 +399,8 @@ Result<ControlRow> decode_control_row(const Json& json) {
 
 Result<std::shared_ptr<const ControlRow>> load_control_row(
     Turn& turn, const TenantId& tenant_id, const DecisionId& id) {
-    return turn.load_as<ControlRow>(control_key(tenant_id, id), decode_control_row);
+    return turn.load_as<ControlRow>(
+        control_key(tenant_id, id), decode_control_row, KeepState::in_store);
 }
 
 void save_control_row(Turn& turn, const TenantId& tenant_id, const DecisionId& id, ControlRow row) {
