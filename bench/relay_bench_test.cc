@@ -74,7 +74,7 @@ TEST(RedisPeer, ReadsWhatAGroupIsGiven) {
     const std::string reply =
         "*1\r\n*2\r\n$7\r\nrelay:0\r\n*2\r\n*2\r\n$3\r\n1-0\r\n*2\r\n$1\r\ne\r\n$2\r\nab\r\n"
         "*2\r\n$3\r\n2-0\r\n*2\r\n$1\r\ne\r\n$2\r\ncd\r\n";
-    const std::string bytes = reply + ":1\r\n"; // The ids of a reply are views into it.
+    const std::string bytes = reply + ":1\r\n";  // The ids of a reply are views into it.
     const RedisReply whole = read_redis_reply(bytes);
     EXPECT_EQ(whole.end, reply.size());
     EXPECT_EQ(whole.entry_ids, (std::vector<std::string_view>{"1-0", "2-0"}));
