@@ -445,6 +445,37 @@ void RelayDelivery::mark(RelayTurn& turn, const std::string& instance_id) {
     });
 }
 
+void RelayDelivery::take_hint(const RelayHint& hint) {
+    const auto found = boxes_.find(hint.instance_id);
+    if (found == boxes_.end()) {
+        return;
+    }
+    switch (hint.kind) {
+        case RelayHint::Kind::mail:
+            pump(hint.instance_id);
+            break;
+        case RelayHint::Kind::revoked:
+            for (const RelaySessionPtr& session : found->second.sockets) {
+                if (!parts_.is_open || !parts_.is_open(session->caller.gateway_id)) {
+                    session->socket->close(kCloseUnauthorised, "unauthorized");
+                }
+            }
+            break;
+        case RelayHint::Kind::fenced:
+            if (found->second.session && found->second.session->epoch < hint.epoch) {
+                found->second.session->socket->close(
+                    kCloseFenced, "a newer connection of this instance exists");
+            }
+            break;
+        case RelayHint::Kind::interrupt:
+            if (found->second.session) {
+                found->second.session->socket->send_urgent(encode_line(
+                    ConnectorFrame(InterruptInboundFrame{hint.session_key, hint.chat_id})));
+            }
+            break;
+    }
+}
+
 void RelayDelivery::sweep(RelayTurn& turn) {
     for (auto& [instance_id, box] : boxes_) {
         for (const RelaySessionPtr& session : box.sockets) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/relay_world.h"
+#include "testing/silent_platform.h"
 
 namespace interlock {
 namespace {
@@ -13,19 +14,10 @@ constexpr std::string_view kCanary = "123:canary-token";
 constexpr std::string_view kFileCanary = "file-canary";
 
 // Has the files that a test puts there; its words quote the token, as a careless library would.
-class FilePlatform final : public ChatPlatform {
+class FilePlatform final : public SilentPlatform {
 public:
-    const BotKey& bot() const override { return key_; }
-    BotIdentity identity() const override { return {}; }
-    CapabilityDescriptor descriptor() const override { return {}; }
-    LengthUnit length_unit() const override { return LengthUnit::code_points; }
-    PlatformHealth health() const override { return {}; }
-    void start(PlatformInbox&, std::string) override {}
-    void stop() override {}
-    PlatformReply call(const PlatformCall&) override { return {}; }
-    WebhookAnswer receive(const WebhookRequest&) override { return {}; }
-    std::optional<bool> cached_view(const ViewQuestion&) const override { return true; }
-    std::optional<bool> find_view(const ViewQuestion&) override { return true; }
+    FilePlatform() : SilentPlatform({"local", "bot"}) {}
+
     Result<DownloadedFile> download(const FileQuestion& question) override {
         asked.push_back(question.file.file_id);
         EXPECT_LE(question.bytes_max, kMediaBytesMax);
@@ -40,9 +32,6 @@ public:
 
     std::vector<std::string> asked;
     std::map<std::string, ErrorKind> failures;
-
-private:
-    BotKey key_{"local", "bot"};
 };
 
 struct FilesTest : testing::Test {

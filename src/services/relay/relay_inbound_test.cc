@@ -4,22 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "testing/relay_world.h"
+#include "testing/silent_platform.h"
 
 namespace interlock {
 namespace {
 
 // Knows who sees which channel; everything else of a platform is not asked here.
-class SightPlatform final : public ChatPlatform {
+class SightPlatform final : public SilentPlatform {
 public:
-    const BotKey& bot() const override { return key_; }
-    BotIdentity identity() const override { return {}; }
-    CapabilityDescriptor descriptor() const override { return {}; }
-    LengthUnit length_unit() const override { return LengthUnit::code_points; }
-    PlatformHealth health() const override { return {}; }
-    void start(PlatformInbox&, std::string) override {}
-    void stop() override {}
-    PlatformReply call(const PlatformCall&) override { return {}; }
-    WebhookAnswer receive(const WebhookRequest&) override { return {}; }
+    SightPlatform() : SilentPlatform({"discord", "bot"}) {}
+
     std::optional<bool> cached_view(const ViewQuestion& question) const override {
         const auto found = cached.find(question.user_id + "@" + question.channel_id);
         return found == cached.end() ? std::nullopt : std::optional(found->second);
@@ -33,9 +27,6 @@ public:
     std::map<std::string, bool> cached;
     std::map<std::string, bool> real;
     std::vector<std::string> asked;
-
-private:
-    BotKey key_{"discord", "bot"};
 };
 
 struct InboundTest : testing::Test {
