@@ -1,6 +1,7 @@
 // Timers of turns: each comes up once for each moment it was set to, and the last word counts.
 #include <gtest/gtest.h>
 
+#include "testing/plain_turn.h"
 #include "testing/plane_world.h"
 
 namespace interlock {
@@ -27,18 +28,7 @@ struct TimerWorld {
             return Result<void>();
         });
     }
-    void run(std::function<void(Turn&)> act) {
-        TurnRequest turn;
-        turn.tenant_id = TenantId::trusted("demo");
-        turn.principal = internal_principal("test");
-        turn.function = "test";
-        turn.decide = [act](Turn& t) -> Result<TurnReply> {
-            act(t);
-            return Answer{200, "{}"};
-        };
-        turn.reply = [](const Result<Answer>& answer) { EXPECT_TRUE(answer.has_value()); };
-        world.submit(std::move(turn));
-    }
+    void run(std::function<void(Turn&)> act) { world.submit(plain_turn(std::move(act))); }
     void pass(Duration time) {
         world.clock.advance(time);
         world.plane->runner.fire_timers(10);
