@@ -15,13 +15,13 @@ import pathlib
 import random
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-from plane import PATIENCE_SECONDS, call, connect, make_tenant, program, start_server, start_sink
+from crash_lanes import require, verify_ledger
+from plane import PATIENCE_SECONDS, call, connect, make_tenant, start_server, start_sink
 
 TENANTS = ("alpha", "beta")
 CALLERS = 8
@@ -67,11 +67,6 @@ def send(connection, keys, probe):
     return call(connection, "POST", f"/api/{probe.tenant}/probes", probe.body, keys[probe.tenant])
 
 
-def require(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
 def retry_until_answered(connection, keys, probe):
     """An effect that the crash left open is settled within seconds; until then: in_progress."""
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -112,14 +107,6 @@ def read_journal(folder):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def verify_ledger(folder):
-    done = subprocess.run(
-        [program(), "audit", "verify", "--data", f"{folder}/data"],
-        capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
-    require(done.returncode == 0,
-            f"audit verify ended with {done.returncode}: {done.stdout}{done.stderr}")
-
-
 class CrashRounds:
     def __init__(self, folder, seed):
         self.folder = folder
@@ -143,7 +130,7 @@ class CrashRounds:
         for caller in callers:
             caller.join(PATIENCE_SECONDS)
             require(not caller.is_alive(), "a caller still waits for a server that is gone")
-        verify_ledger(self.folder)
+        verify_ledger(f"{self.folder}/data")
         server = start_server(self.folder)
         try:
             self.check_answers(server, callers)

@@ -12,47 +12,25 @@ recovers, and at random. Each round starts the server on the same data folder an
   - no decision was applied twice; the answers that had arrived are told again, and a decision
     without one can be repeated under its id;
   - `interlock audit verify` finds the ledger whole, as the crash left it.
-
-Recovery waits seconds by design, so several independent servers take turns on the machine.
 """
 
 import collections
 import http.client
 import json
-import multiprocessing
-import pathlib
-import random
-import shutil
 import sqlite3
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 
-from paper_truth import PaperTruth
-from plane import PATIENCE_SECONDS, Child, UnixConnection, call, connect, program
+from crash_lanes import RECOVERY_SECONDS, CrashLane, require, run_lanes
+from plane import UnixConnection, call, connect
 
 TENANT = "alpha"
 MARKETS = ("BTCUSDT", "ETHUSDT")
 PASSWORD = "correct horse battery staple"
-RECOVERY_SECONDS = 90
 AIM_SECONDS = 12  # Then the kill comes wherever the server is.
 OLD_ANSWERS = 15
 # No answer of a supervisor's fault, and gone before long.
 PASSING = {"switch_in_progress", "trading_stopped"}
-CONFIG = """
-[http]
-requests_per_second = 0
-tenant_requests_per_second = 0
-[limits]
-repeated_execution_max = "10000"
-"""
-
-
-def require(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 def concern_of(market):
@@ -197,28 +175,14 @@ def find_concern(connection, key, market):
     return next(one for one in concerns if one["concern_id"] == concern_of(market))
 
 
-class SwitchRounds:
+class SwitchRounds(CrashLane):
+    """Supervisors are the users; applied decisions are kept with their answers."""
+
     def __init__(self, folder, seed):
-        self.folder = pathlib.Path(folder)
-        self.data = self.folder / "data"
-        self.choose = random.Random(seed)
-        self.truth = PaperTruth(self.data / "paper.journal")
+        super().__init__(folder, seed)
         self.ledger = Ledger(self.data / "interlock.db")
         self.key = None
         self.grids = {}
-        self.supervisors = []  # Of the life that was just ended.
-        self.kept = []  # Applied decisions with their answers.
-        self.counts = collections.Counter()
-        (self.folder / "config.toml").write_text(CONFIG)
-
-    def start(self):
-        server = Child(
-            ["serve", "--config", str(self.folder / "config.toml"), "--data", str(self.data),
-             "--port", "0"], str(self.folder / "server.log"))
-        self.connection = connect(server.address)
-        if self.key is None:
-            self.set_up()
-        return server
 
     def set_up(self):
         operator = UnixConnection(f"{self.folder}/data/operator.sock")
@@ -256,37 +220,17 @@ class SwitchRounds:
                 f"first_{market}", market, self.grids[market][0]))
             require(started["status"] == "applied", f"the first start: {started}")
 
-    def run(self, kills):
-        while self.counts["kills"] < kills:
-            server = self.start()
-            try:
-                if self.choose.random() < 0.2:
-                    time.sleep(self.choose.uniform(0, 3.5))
-                    self.counts["killed while recovering"] += 1
-                else:
-                    self.check()
-                    self.aim(server)
-            finally:
-                server.kill()
-            self.counts["kills"] += 1
-            self.after_kill()
-        server = self.start()
-        try:
-            self.check()
-        finally:
-            server.kill()
-
-    def aim(self, server):
-        self.supervisors = [
+    def use(self, server):
+        self.users = [
             Supervisor(server.address, self.key, market, self.grids[market],
                        f"r{self.counts['kills']}_{market}")
             for market in MARKETS]
-        for supervisor in self.supervisors:
+        for supervisor in self.users:
             supervisor.start()
         way = self.choose.choice(("sent", "sent", "journalled", "switching", "switching", "random"))
         until = time.monotonic() + AIM_SECONDS
         if way == "sent":
-            supervisor = self.choose.choice(self.supervisors)
+            supervisor = self.choose.choice(self.users)
             supervisor.sending.wait(AIM_SECONDS)
             for _ in range(self.choose.randrange(4)):  # Not always the first one.
                 supervisor.sending.clear()
@@ -308,20 +252,11 @@ class SwitchRounds:
         self.counts[f"aimed: {way}"] += 1
 
     def after_kill(self):
-        for supervisor in self.supervisors:
-            supervisor.join(PATIENCE_SECONDS)
-            require(not supervisor.is_alive(), "a supervisor still waits for a server that is gone")
-            if supervisor.problem is not None:
-                raise supervisor.problem
+        super().after_kill()
         self.ledger.read_on()
         self.counts["switches interrupted"] += len(self.ledger.under_way)
-        done = subprocess.run(
-            [program(), "audit", "verify", "--data", str(self.data)],
-            capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
-        require(done.returncode == 0, f"audit verify: {done.stdout}{done.stderr}")
 
     def check(self):
-        """The server has just started, and nobody decides."""
         # The server's own turns go before ours, so what the crash interrupted is settled by now.
         concerns = {market: find_concern(self.connection, self.key, market) for market in MARKETS}
         require(not any(one["switching"] for one in concerns.values()),
@@ -332,9 +267,7 @@ class SwitchRounds:
         self.wait_for_recovery()
         self.check_venue()
         self.check_answers()
-        log = (self.folder / "server.log").read_text()
-        wrong = [line for line in log.splitlines() if " error " in line]
-        require(not wrong, f"the server complained: {wrong[-5:]}")
+        self.check_log()
 
     def check_one_active(self, concerns):
         listed = read(self.connection, self.key, "instances")["strategies"]
@@ -367,7 +300,7 @@ class SwitchRounds:
                     f"{order} of {strategy} is open, but {self.ledger.active[market]} is active")
 
     def check_answers(self):
-        for supervisor in self.supervisors:
+        for supervisor in self.users:
             for payload, answer in supervisor.answered:
                 require(answer["status"] == self.ledger.statuses[payload["decision_id"]][-1],
                         f"{payload} was answered {answer}, the ledger says otherwise")
@@ -375,7 +308,7 @@ class SwitchRounds:
                     self.kept.append((payload, answer))
             if supervisor.unanswered is not None:
                 self.repeat(supervisor.unanswered)
-        self.supervisors = []
+        self.users = []
         for payload, answer in self.choose.sample(self.kept, min(OLD_ANSWERS, len(self.kept))):
             again = decide(self.connection, self.key, payload)
             require(again["status"] == "noop" and again["result"].get("original") == answer,
@@ -414,42 +347,8 @@ class SwitchRounds:
             {"orders of strategies": len(self.ledger.strategy_of), "records": self.ledger.seq})
 
 
-def run_lane(folder, seed, kills, results):
-    rounds = SwitchRounds(folder, seed)
-    try:
-        rounds.run(kills)
-        results.put((folder, None, rounds.summary()))
-    except BaseException as problem:
-        results.put((folder, f"{type(problem).__name__}: {problem}", rounds.summary()))
-
-
 def main(kills, lanes):
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else kills
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**9)
-    print(f"seed {seed}, {lanes} servers", flush=True)
-    begin = time.monotonic()
-    results = multiprocessing.Queue()
-    running = []
-    for lane in range(lanes):
-        share = kills // lanes + (lane < kills % lanes)
-        folder = tempfile.mkdtemp(prefix="interlock_switch_crash_")
-        running.append(multiprocessing.Process(
-            target=run_lane, args=(folder, seed + lane, share, results)))
-        running[-1].start()
-    total, problems = collections.Counter(), []
-    for _ in running:
-        folder, problem, summary = results.get()
-        total += summary
-        if problem is None:
-            shutil.rmtree(folder)
-        else:
-            problems.append(f"{problem[:3000]}\n  everything is kept in {folder}")
-            print(f"FAILED after {summary['kills']} kills: {problems[-1]}", flush=True)
-    for lane in running:
-        lane.join()
-    print(", ".join(f"{count} {what}" for what, count in total.items()))
-    print(f"audit verify OK after every kill; {time.monotonic() - begin:.0f} s")
-    require(not problems, f"{len(problems)} of {lanes} servers broke a promise")
+    kills, total = run_lanes(SwitchRounds, "switch", kills, lanes)
     require(total["switches done"] >= kills and total["orders of strategies"] > kills,
             "the strategies never got going")
     require(total["switches interrupted"] * 10 >= kills, "no kill came in the middle of a switch")

@@ -7,44 +7,21 @@ Each round starts the server on the same data folder, waits until safe recovery 
     repeated with its key;
   - `interlock audit verify` finds the ledger whole, as the crash left it.
 Then planners trade until the next kill. Some kills come while the server still recovers.
-
-Recovery waits seconds by design, so several independent servers take turns on the machine.
 """
 
 import collections
 import decimal
 import json
-import multiprocessing
-import pathlib
-import random
-import shutil
 import sqlite3
-import subprocess
-import sys
-import tempfile
 import time
 
-from paper_truth import PaperTruth
-from plane import PATIENCE_SECONDS, Child, call, connect, make_tenant, program
+from crash_lanes import RECOVERY_SECONDS, CrashLane, require, run_lanes
+from plane import call, make_tenant
 from planner import Answered, Planner, is_kept, send
 
 TENANTS = ("alpha", "beta")
 PLANNERS = 2  # A tenant.
-# An order that was written ahead and never sent is settled after 17 s, and recovery takes its time.
-RECOVERY_SECONDS = 90
 OLD_ANSWERS = 20
-CONFIG = """
-[http]
-requests_per_second = 0
-tenant_requests_per_second = 0
-[limits]
-repeated_execution_max = "10000"
-"""
-
-
-def require(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 class Ledger:
@@ -104,88 +81,45 @@ def differences(account, truth, booked):
     return found
 
 
-class TradingRounds:
+class TradingRounds(CrashLane):
+    """Planners are the users; every answer to py_execute_plan is kept."""
+
     def __init__(self, folder, seed):
-        self.folder = pathlib.Path(folder)
-        self.data = self.folder / "data"
-        self.choose = random.Random(seed)
-        self.truth = PaperTruth(self.data / "paper.journal")
+        super().__init__(folder, seed)
         self.ledger = Ledger(self.data / "interlock.db")
         self.keys = {}
-        self.planners = []  # Of the life that was just ended.
-        self.kept = []  # Every answer to py_execute_plan.
-        self.counts = collections.Counter()
-        (self.folder / "config.toml").write_text(CONFIG)
 
-    def start(self):
-        server = Child(
-            ["serve", "--config", str(self.folder / "config.toml"), "--data", str(self.data),
-             "--port", "0"], str(self.folder / "server.log"))
-        if not self.keys:
-            self.keys = {tenant: make_tenant(self.folder, tenant) for tenant in TENANTS}
-        self.connection = connect(server.address)
-        return server
+    def set_up(self):
+        self.keys = {tenant: make_tenant(self.folder, tenant) for tenant in TENANTS}
 
-    def run(self, kills):
-        while self.counts["kills"] < kills:
-            server = self.start()
-            try:
-                if self.choose.random() < 0.2:
-                    time.sleep(self.choose.uniform(0, 3.5))
-                    self.counts["killed while recovering"] += 1
-                else:
-                    self.check()
-                    self.trade(server)
-            finally:
-                server.kill()
-            self.counts["kills"] += 1
-            self.after_kill()
-        server = self.start()
-        try:
-            self.check()
-            for answered in self.kept:
-                self.ask_again(answered)
-        finally:
-            server.kill()
-
-    def trade(self, server):
-        self.planners = [
+    def use(self, server):
+        self.users = [
             Planner(server.address, tenant, self.keys[tenant],
                     f"r{self.counts['kills']}_{number}", self.choose.random())
             for tenant in TENANTS for number in range(PLANNERS)]
-        for planner in self.planners:
+        for planner in self.users:
             planner.start()
         time.sleep(self.choose.uniform(0.05, 1.2))
 
-    def after_kill(self):
-        for planner in self.planners:
-            planner.join(PATIENCE_SECONDS)
-            require(not planner.is_alive(), "a planner still waits for a server that is gone")
-            if planner.problem is not None:
-                raise planner.problem
-        done = subprocess.run(
-            [program(), "audit", "verify", "--data", str(self.data)],
-            capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
-        require(done.returncode == 0, f"audit verify: {done.stdout}{done.stderr}")
+    def check_last(self):
+        for answered in self.kept:
+            self.ask_again(answered)
 
     def check(self):
-        """The server has just started, and nobody trades."""
         self.check_answers()
         for tenant in TENANTS:
             self.wait_until_equal(tenant)
-        log = (self.folder / "server.log").read_text()
-        wrong = [line for line in log.splitlines() if " error " in line]
-        require(not wrong, f"the server complained: {wrong[-5:]}")
+        self.check_log()
 
     def check_answers(self):
-        for planner in self.planners:
+        for planner in self.users:
             for answered in planner.answered:
                 self.ask_again(answered)
                 if answered.call.tool == "py_execute_plan":
                     self.kept.append(answered)
             if planner.unanswered is not None:
                 self.repeat(planner.unanswered)
-        self.planners = []
+        self.users = []
         for answered in self.choose.sample(self.kept, min(OLD_ANSWERS, len(self.kept))):
             self.ask_again(answered)
 
@@ -249,41 +183,7 @@ class TradingRounds:
             "records": sum(self.ledger.seen.values())})
 
 
-def run_lane(folder, seed, kills, results):
-    rounds = TradingRounds(folder, seed)
-    try:
-        rounds.run(kills)
-        results.put((folder, None, rounds.summary()))
-    except BaseException as problem:
-        results.put((folder, f"{type(problem).__name__}: {problem}", rounds.summary()))
-
-
 def main(kills, lanes):
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else kills
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**9)
-    print(f"seed {seed}, {lanes} servers", flush=True)
-    begin = time.monotonic()
-    results = multiprocessing.Queue()
-    running = []
-    for lane in range(lanes):
-        share = kills // lanes + (lane < kills % lanes)
-        folder = tempfile.mkdtemp(prefix="interlock_trading_crash_")
-        running.append(multiprocessing.Process(
-            target=run_lane, args=(folder, seed + lane, share, results)))
-        running[-1].start()
-    total, problems = collections.Counter(), []
-    for _ in running:
-        folder, problem, summary = results.get()
-        total += summary
-        if problem is None:
-            shutil.rmtree(folder)
-        else:
-            problems.append(f"{problem[:3000]}\n  everything is kept in {folder}")
-            print(f"FAILED after {summary['kills']} kills: {problems[-1]}", flush=True)
-    for lane in running:
-        lane.join()
-    print(", ".join(f"{count} {what}" for what, count in total.items()))
-    print(f"audit verify OK after every kill; {time.monotonic() - begin:.0f} s")
-    require(not problems, f"{len(problems)} of {lanes} servers broke a promise")
+    kills, total = run_lanes(TradingRounds, "trading", kills, lanes)
     require(total["orders accepted"] > kills and total["fills booked"] > kills,
             "the planners never got going")
