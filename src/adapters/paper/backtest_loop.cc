@@ -226,7 +226,6 @@ Result<StrategyStep> BacktestLoop::step() {
         .memory = memory_,
         .trades = trades_ ? &*trades_ : nullptr,
         .posture = options_.posture,
-        .may_trade = true,
     });
 }
 

@@ -47,7 +47,8 @@ struct OwnOrder {
 Json encode(const OwnOrder& order);
 Result<OwnOrder> decode_own_order(const Json& json);
 
-// Everything one step sees. `state.risk_mode` is the effective one (S4).
+// Everything one step sees. `state.risk_mode` is the effective one (S4). Whether the plan will be
+// sent is not among it: an observer plans exactly what it would trade.
 struct StrategyInput {
     const StrategyId& strategy_id;
     const Symbol& symbol;
@@ -58,7 +59,6 @@ struct StrategyInput {
     const Json& memory;                       // What the step before left; null at first.
     const OwnTrades* trades = nullptr;        // Null unless it asks for them.
     RiskPosture posture = RiskPosture::balanced;
-    bool may_trade = true;  // False while observing: the plan is shown, never sent.
 };
 
 // Facts of a strategy for whoever supervises it. They describe and never command.

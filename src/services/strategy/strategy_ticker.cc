@@ -219,7 +219,6 @@ Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathe
                 .memory = instance.memory,
                 .trades = sight.trades ? &*sight.trades : nullptr,
                 .posture = sight.posture,
-                .may_trade = sight.may_trade,
             });
         } catch (const std::exception& thrown) {
             return fail(errors::internal, std::string("The strategy threw: ") + thrown.what());
