@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/crypto.h"
+#include "base/json_list.h"
 
 namespace interlock::sim {
 namespace {
@@ -25,14 +26,6 @@ Decimal price_off(Decimal touch, std::int64_t bps, Decimal tick) {
         touch, Decimal::from_units((10'000 + static_cast<__int128>(bps)) * 100'000'000'000'000));
     const auto price = moved ? floor_to_step(*moved, tick) : Result<Decimal>(touch);
     return price && price->is_positive() ? *price : tick;
-}
-
-Json text_list(const std::vector<std::string>& texts) {
-    Json list = Json::array();
-    for (const std::string& text : texts) {
-        list.push(text);
-    }
-    return list;
 }
 
 }  // namespace
@@ -254,9 +247,9 @@ Command HostilePlanner::cheat(SeededRandom& random) {
 
 Json HostilePlanner::ids_of(const PlanUnderWay& plan, SeededRandom& random) {
     const std::vector<std::string>& own = orders_[plan.tenant_id];
-    Json ids = text_list(plan.order_ids);
+    Json ids = json_list(plan.order_ids);
     if (!own.empty() && random.chance(400)) {
-        ids = text_list({random.pick(own)});
+        ids = Json::array({random.pick(own)});
     } else if (random.chance(200)) {
         ids.push("hnobodysorder");
     }
@@ -280,7 +273,7 @@ Command HostilePlanner::read(SeededRandom& random) {
                 "py_get_market_snapshot",
                 Json::object({
                     {"decision_id", decision},
-                    {"symbols", text_list({"BTCUSDT", "ETHUSDT", "NOSUCHPAIR"})},
+                    {"symbols", Json::array({"BTCUSDT", "ETHUSDT", "NOSUCHPAIR"})},
                     {"max_staleness_sec", random.below(10)},
                 }));
         case 2:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_list.h"
 #include "base/log.h"
 #include "sim/shrink.h"
 
@@ -197,10 +198,6 @@ private:
     }
 
     void report_json(std::uint64_t seed, std::size_t steps, const Found& found) const {
-        Json trace = Json::array();
-        for (const std::string& line : found.lines) {
-            trace.push(line);
-        }
         print(to_text(Json::object({
             {"seed", seed},
             {"commit", commit()},
@@ -211,7 +208,7 @@ private:
             {"what", found.violation.what},
             {"steps", steps},
             {"shortest_steps", found.steps},
-            {"trace", std::move(trace)},
+            {"trace", json_list(found.lines)},
             {"again", again(seed, found)},
         })));
     }

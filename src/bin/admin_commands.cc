@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/errors.h"
+#include "base/json_list.h"
 #include "base/text.h"
 #include "bin/console.h"
 #include "bin/server_client.h"
@@ -154,13 +155,10 @@ void add_key_creation(CLI::App& key, CommandLine& line, const std::shared_ptr<Op
         line,
         {.send =
              [options](ServerClient& server) {
-                 Json scopes = Json::array();
-                 for (const std::string& scope : options->scopes) {
-                     scopes.push(scope);
-                 }
                  return server.post(
                      tenant_path(*options, "/keys"),
-                     Json::object({{"label", options->label}, {"scopes", std::move(scopes)}}));
+                     Json::object(
+                         {{"label", options->label}, {"scopes", json_list(options->scopes)}}));
              },
          .describe =
              [](const Json& made) {

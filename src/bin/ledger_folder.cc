@@ -7,6 +7,7 @@
 #include "adapters/system/file_head_mirror.h"
 #include "base/bytes.h"
 #include "base/errors.h"
+#include "base/json_list.h"
 #include "base/text.h"
 #include "bin/console.h"
 #include "bin/data_path.h"
@@ -211,10 +212,6 @@ Json encode(const FolderReport& report) {
     for (const ChainReport& chain : report.relay_chains) {
         relay_chains.push(encode(chain));
     }
-    Json warnings = Json::array();
-    for (const std::string& warning : report.warnings) {
-        warnings.push(warning);
-    }
     const ChainReport* broken = report.first_broken();
     const bool has_seq = broken != nullptr && broken->fault;
     return Json::object({
@@ -226,7 +223,7 @@ Json encode(const FolderReport& report) {
         {"database_damage", report.damage.empty() ? Json() : Json(report.damage)},
         {"chains", std::move(chains)},
         {"relay_chains", std::move(relay_chains)},
-        {"warnings", std::move(warnings)},
+        {"warnings", json_list(report.warnings)},
     });
 }
 

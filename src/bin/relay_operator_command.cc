@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/json_list.h"
 #include "base/text.h"
 #include "bin/console.h"
 #include "bin/relay_view.h"
@@ -535,11 +536,7 @@ ExitCode run_principal(const GlobalOptions& global, const Options& given) {
     Json body = body_of(
         {{"instance_id", given.instance}, {"platform", given.platform}, {"policy", given.policy}});
     if (!given.allow.empty()) {
-        Json allow = Json::array();
-        for (const std::string& user : given.allow) {
-            allow.push(user);
-        }
-        body.set("allow", std::move(allow));
+        body.set("allow", json_list(given.allow));
     }
     return call(
         global,

@@ -1,6 +1,7 @@
 // The stable document of a backtest. Nothing in it depends on the machine or the hour: no clock, no
 // paths, no speed.
 #include "adapters/paper/backtest_run.h"
+#include "base/json_list.h"
 
 namespace interlock {
 namespace {
@@ -9,14 +10,6 @@ Json counted(const std::map<std::string, std::int64_t>& counts) {
     Json json = Json::object();
     for (const auto& [word, count] : counts) {
         json.set(word, count);
-    }
-    return json;
-}
-
-Json texts(const std::vector<std::string>& list) {
-    Json json = Json::array();
-    for (const std::string& text : list) {
-        json.push(text);
     }
     return json;
 }
@@ -78,7 +71,7 @@ Json encode_data(const BacktestResult& result) {
         {"events", result.events},
         {"warmup_events", result.warmup_events},
         {"bad_rows", result.data.bad_rows},
-        {"bad", texts(result.data.bad)},
+        {"bad", json_list(result.data.bad)},
         {"gaps", result.data.gaps},
         {"gap_seconds", result.data.gaps_length.microseconds / 1'000'000},
         {"first_gaps", std::move(gaps)},
@@ -138,7 +131,7 @@ Json encode_loop(const BacktestResult& result) {
         {"tier", result.tier},
         {"position", to_text(result.position)},
         {"open_orders", result.open_orders},
-        {"drift", texts(result.drift)},
+        {"drift", json_list(result.drift)},
     });
 }
 

@@ -5,6 +5,7 @@
 #include "api/relay/relay_schemas.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
+#include "base/json_list.h"
 #include "services/relay/relay_inbound.h"
 
 namespace interlock {
@@ -23,10 +24,6 @@ Json json_of(const ConsoleMessage& message) {
         options.push(
             Json::object({{"id", option.id}, {"label", option.label}, {"style", option.style}}));
     }
-    Json reactions = Json::array();
-    for (const std::string& reaction : message.reactions) {
-        reactions.push(reaction);
-    }
     return Json::object(
         {{"chat_id", message.chat_id},
          {"message_id", message.message_id},
@@ -40,7 +37,7 @@ Json json_of(const ConsoleMessage& message) {
          {"media_kind", message.media_kind},
          {"media_url", message.media_url},
          {"media_bytes", message.media_bytes},
-         {"reactions", std::move(reactions)}});
+         {"reactions", json_list(message.reactions)}});
 }
 
 Result<ApiReply> said_reply(const BotKey& bot, const std::string& id, const InboxAnswer& answer) {

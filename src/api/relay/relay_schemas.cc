@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/json_list.h"
 #include "contracts/relay/relay_requests.h"
 #include "contracts/relay/wire_reader.h"
 #include "ports/console_chat.h"
@@ -171,12 +172,9 @@ Json relay_request_schema(const std::vector<RelayField>& fields) {
 
 Json relay_principal_request_schema() {
     Json schema = relay_request_schema({{"instance_id", true}, {"platform", false}});
-    Json words = Json::array();
-    for (const std::string_view word : kAudienceWords) {
-        words.push(std::string(word));
-    }
     Json properties = *schema.find("properties");
-    properties.set("policy", Json::object({{"type", "string"}, {"enum", std::move(words)}}));
+    properties.set(
+        "policy", Json::object({{"type", "string"}, {"enum", json_list(kAudienceWords)}}));
     Json users = list_of(text());
     users.set("maxItems", kAllowedUsersMax);
     properties.set("allow", std::move(users));

@@ -4,6 +4,7 @@
 
 #include "base/canonical_json.h"
 #include "base/field_reader.h"
+#include "base/json_list.h"
 
 namespace interlock {
 namespace {
@@ -132,10 +133,6 @@ Result<AuditRecord> decode_audit_record(const Json& json) {
 
 Json encode(const AuditRecord& record) {
     const AuditDraft& draft = record.draft;
-    Json artifacts = Json::array();
-    for (const std::string& artifact : draft.artifacts) {
-        artifacts.push(artifact);
-    }
     Json json = Json::object({
         {"audit_id", audit_id(record)},
         {"seq", record.seq},
@@ -149,7 +146,7 @@ Json encode(const AuditRecord& record) {
         {"status", to_word(draft.status)},
         {"severity", to_word(draft.severity)},
         {"reason", draft.reason},
-        {"artifacts", std::move(artifacts)},
+        {"artifacts", json_list(draft.artifacts)},
         {"detail", draft.detail},
         {"timestamp", to_text(draft.timestamp)},
         {"prev_hash", record.prev_hash},

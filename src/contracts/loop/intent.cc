@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/crypto.h"
 #include "base/errors.h"
+#include "base/json_list.h"
 #include "base/log.h"
 
 namespace interlock {
@@ -258,11 +259,7 @@ Json id_schema(std::string_view description) {
 
 template <std::size_t N>
 Json words_schema(const std::array<std::string_view, N>& words) {
-    Json list = Json::array();
-    for (const std::string_view word : words) {
-        list.push(word);
-    }
-    return Json::object({{"type", "string"}, {"enum", std::move(list)}});
+    return Json::object({{"type", "string"}, {"enum", json_list(words)}});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "contracts/relay/descriptor.h"
 
+#include "base/json_list.h"
 #include "contracts/relay/wire_reader.h"
 
 namespace interlock {
@@ -74,10 +75,6 @@ Result<CapabilityDescriptor> decode_descriptor(const Json& json) {
 }
 
 Json encode(const CapabilityDescriptor& descriptor) {
-    Json ops = Json::array();
-    for (const std::string& op : descriptor.supported_ops) {
-        ops.push(op);
-    }
     const std::int64_t length = descriptor.max_message_length;
     return Json::object({
         {"contract_version", descriptor.contract_version},
@@ -95,7 +92,7 @@ Json encode(const CapabilityDescriptor& descriptor) {
         {"supports_context", descriptor.supports_context},
         {"supports_inchannel_continuable", descriptor.supports_inchannel_continuable},
         {"supports_block_formatting", descriptor.supports_block_formatting},
-        {"supported_ops", std::move(ops)},
+        {"supported_ops", json_list(descriptor.supported_ops)},
     });
 }
 

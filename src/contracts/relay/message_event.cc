@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_list.h"
 #include "contracts/relay/wire_reader.h"
 
 namespace interlock {
@@ -184,16 +185,12 @@ Result<MessageEvent> decode_message_event(const Json& json) {
 }
 
 Json encode(const MessageEvent& event) {
-    Json urls = Json::array();
-    for (const std::string& url : event.media_urls) {
-        urls.push(url);
-    }
     Json json = Json::object({
         {"text", event.text},
         {"message_type", to_word(event.type)},
         {"message_id", text_or_null(event.message_id)},
         {"reply_to_message_id", text_or_null(event.reply_to_message_id)},
-        {"media_urls", std::move(urls)},
+        {"media_urls", json_list(event.media_urls)},
         {"source", encode(event.source)},
     });
     if (event.reply_to) {

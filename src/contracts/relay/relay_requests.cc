@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_list.h"
 #include "contracts/relay/wire_reader.h"
 
 namespace interlock {
@@ -31,14 +32,6 @@ std::vector<std::string> as_set(std::vector<std::string> texts) {
     return texts;
 }
 
-Json list_of(const std::vector<std::string>& texts) {
-    Json list = Json::array();
-    for (const std::string& text : texts) {
-        list.push(text);
-    }
-    return list;
-}
-
 }  // namespace
 
 Result<RelevancePolicy> decode_relevance_policy(const Json& json) {
@@ -57,7 +50,7 @@ Json encode(const RelevancePolicy& policy) {
     return Json::object({
         {"platform", policy.platform},
         {"requireAddress", policy.require_address},
-        {"freeResponseScopes", list_of(policy.free_response_scopes)},
+        {"freeResponseScopes", json_list(policy.free_response_scopes)},
         {"allowOtherBots", policy.allow_other_bots},
     });
 }
@@ -90,7 +83,7 @@ Json encode(const PrincipalPolicy& policy) {
     set_unless_empty(json, "platform", policy.platform);
     json.set("policy", kAudienceWords[static_cast<std::size_t>(policy.audience)]);
     if (policy.audience == PrincipalAudience::allow_list) {
-        json.set("allow", list_of(policy.allow));
+        json.set("allow", json_list(policy.allow));
     }
     return json;
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/field_reader.h"
+#include "base/json_list.h"
 #include "core/treasury/stored_time.h"
 
 namespace interlock {
@@ -150,13 +151,9 @@ RecoveryStep begin_at_startup(RecoveryState state, const RecoveryCause& cause) {
 }
 
 Json encode(const RecoveryState& state) {
-    Json reasons = Json::array();
-    for (const std::string& reason : state.reasons) {
-        reasons.push(reason);
-    }
     return Json::object({
         {"phase", to_word(state.phase)},
-        {"reasons", std::move(reasons)},
+        {"reasons", json_list(state.reasons)},
         {"entered_at", stored_time(state.entered_at)},
         {"next_cycle_at", stored_time(state.next_cycle_at)},
         {"cycles", state.cycles},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json_list.h"
 #include "core/treasury/exact.h"
 
 namespace interlock {
@@ -190,18 +191,11 @@ Json encode(const Verification& verification) {
              order.avg_fill_price ? Json(to_text(*order.avg_fill_price)) : Json()},
         }));
     }
-    const auto texts = [](const std::vector<std::string>& words) {
-        Json json = Json::array();
-        for (const std::string& word : words) {
-            json.push(word);
-        }
-        return json;
-    };
     return Json::object({
         {"overall", to_word(verification.overall)},
         {"orders", std::move(orders)},
-        {"drift_reasons", texts(verification.drift_reasons)},
-        {"uncertain_reasons", texts(verification.uncertain_reasons)},
+        {"drift_reasons", json_list(verification.drift_reasons)},
+        {"uncertain_reasons", json_list(verification.uncertain_reasons)},
     });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json_list.h"
 #include "core/gates/gate_list.h"
 #include "core/gates/plan_scratch.h"
 #include "core/gates/reckoning.h"
@@ -161,15 +162,11 @@ Json encode(const DryRunReport& report) {
     for (const OrderClientId& id : report.idempotency_conflicts) {
         conflicts.push(id.text());
     }
-    Json reasons = Json::array();
-    for (const std::string& reason : report.blocking_reasons) {
-        reasons.push(reason);
-    }
     return Json::object({
         {"pass", report.pass},
         {"projected", std::move(projected)},
         {"idempotency_conflicts", std::move(conflicts)},
-        {"blocking_reasons", std::move(reasons)},
+        {"blocking_reasons", json_list(report.blocking_reasons)},
     });
 }
 

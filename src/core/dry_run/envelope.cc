@@ -3,6 +3,7 @@
 // the gates themselves decide, so the answer holds even where the formula knows less than they do.
 #include <algorithm>
 
+#include "base/json_list.h"
 #include "core/dry_run/dry_run.h"
 #include "core/gates/plan_scratch.h"
 #include "core/gates/reckoning.h"
@@ -250,16 +251,12 @@ std::vector<Envelope> allowed_envelope(const StateFacts& state, const MarketSet&
 }
 
 Json encode(const Envelope& envelope) {
-    Json blocked = Json::array();
-    for (const std::string& reason : envelope.blocked_by) {
-        blocked.push(reason);
-    }
     return Json::object({
         {"symbol", envelope.symbol.text()},
         {"side", to_word(envelope.side)},
         {"max_qty", to_text(envelope.max_qty)},
         {"max_notional", to_text(envelope.max_notional)},
-        {"blocked_by", std::move(blocked)},
+        {"blocked_by", json_list(envelope.blocked_by)},
     });
 }
 

@@ -1,5 +1,6 @@
 #include "core/gates/gates.h"
 
+#include "base/json_list.h"
 #include "core/gates/gate_list.h"
 #include "core/gates/plan_scratch.h"
 
@@ -77,15 +78,11 @@ Json encode(const GateReport& report) {
     for (const Breach& breach : report.breaches) {
         reasons.push(to_text(breach));
     }
-    Json warnings = Json::array();
-    for (const std::string& warning : report.warnings) {
-        warnings.push(warning);
-    }
     return Json::object({
         {"pass", report.pass},
         {"checks", std::move(checks)},
         {"blocking_reasons", std::move(reasons)},
-        {"warnings", std::move(warnings)},
+        {"warnings", json_list(report.warnings)},
     });
 }
 

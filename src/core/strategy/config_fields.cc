@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/field_reader.h"
+#include "base/json_list.h"
 #include "contracts/market/candle.h"
 
 namespace interlock {
@@ -73,14 +74,10 @@ protected:
         std::size_t& index,
         std::span<const std::string_view> words,
         std::string_view meaning) override {
-        Json list = Json::array();
-        for (const std::string_view word : words) {
-            list.push(word);
-        }
         add(key,
             Json::object({
                 {"type", "string"},
-                {"enum", std::move(list)},
+                {"enum", json_list(words)},
                 {"default", words[index]},
                 {"description", meaning},
             }));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/json_list.h"
 
 namespace interlock {
 namespace {
@@ -194,16 +195,12 @@ Json encode(const MarketNarrative& narrative) {
             {"is_volatile", reading.is_wild},
         }));
     }
-    Json sentences = Json::array();
-    for (const std::string& sentence : narrative.sentences) {
-        sentences.push(sentence);
-    }
     return Json::object({
         {"regime", to_word(narrative.regime)},
         {"evidence", to_text(narrative.evidence)},
         {"consensus", to_text(told(narrative.consensus))},
         {"readings", std::move(readings)},
-        {"sentences", std::move(sentences)},
+        {"sentences", json_list(narrative.sentences)},
     });
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/field_reader.h"
+#include "base/json_list.h"
 #include "core/treasury/cost_model.h"
 #include "core/treasury/exact.h"
 #include "core/treasury/stored_time.h"
@@ -247,17 +248,13 @@ TierState reset_drawdown(TierState state) {
 }
 
 Json encode(const TierState& state) {
-    Json stops = Json::array();
-    for (const std::string& stop : state.stops) {
-        stops.push(stop);
-    }
     return Json::object({
         {"tier", to_word(state.tier)},
         {"candidate", to_word(state.candidate)},
         {"better_ticks", state.better_ticks},
         {"daily_stop_day", stored_time(state.daily_stop_day)},
         {"drawdown_latched_at", stored_time(state.drawdown_latched_at)},
-        {"stops", std::move(stops)},
+        {"stops", json_list(state.stops)},
     });
 }
 

@@ -1,4 +1,5 @@
 // Degraded execution of concerns (SEMANTICS S5), and what concerns add to the risk ladder (S4).
+#include "base/json_list.h"
 #include "base/log.h"
 #include "services/control/control_shared.h"
 
@@ -96,14 +97,6 @@ TurnRequest withdraw_turn(LoopService& loop, const VenueAccount& account, const 
         }
     };
     return turn;
-}
-
-Json words_json(const std::vector<std::string>& words) {
-    Json list = Json::array();
-    for (const std::string& word : words) {
-        list.push(word);
-    }
-    return list;
 }
 
 }  // namespace
@@ -302,7 +295,7 @@ Result<void> ControlService::judge(
             std::string(to_word(before.quality)) + " -> " + std::string(to_word(after.quality));
         draft.detail = Json::object({
             {"concern_id", concern->concern_id.text()},
-            {"reasons", words_json(after.reasons)},
+            {"reasons", json_list(after.reasons)},
         });
         TRY(turn.audit(std::move(draft)));
     }
@@ -345,7 +338,7 @@ Json ControlService::execution_of(const Concern& concern, Timestamp now) const {
         {"latency_ms_max", latency_max},
         {"slippage_bps_worst", worst_slippage ? Json(to_text(*worst_slippage)) : Json()},
         {"execution_quality", to_word(concern.quality)},
-        {"reasons", words_json(concern.quality_reasons)},
+        {"reasons", json_list(concern.quality_reasons)},
         {"venue_reached_at", reached ? Json(to_text(*reached)) : Json()},
     });
 }

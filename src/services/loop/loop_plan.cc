@@ -5,6 +5,7 @@
 #include "base/canonical_json.h"
 #include "base/crypto.h"
 #include "base/errors.h"
+#include "base/json_list.h"
 #include "core/dry_run/dry_run.h"
 #include "core/loop/rehearsal.h"
 #include "core/order/order_identity.h"
@@ -15,14 +16,6 @@ namespace {
 
 // Plans under one decision. Each leaves records, and a receipt holds all records of a decision.
 constexpr std::int64_t kAttemptsMax = 100;
-
-Json reasons_json(const std::vector<std::string>& reasons) {
-    Json list = Json::array();
-    for (const std::string& reason : reasons) {
-        list.push(reason);
-    }
-    return list;
-}
 
 std::vector<std::string> reasons_of(const GateReport& report) {
     std::vector<std::string> reasons;
@@ -158,7 +151,7 @@ Result<GateReport> LoopService::validate_step(
         {"validation_hash", sha256_hex(verdict)},
     });
     if (!report.pass) {
-        detail.set("blocking_reasons", reasons_json(reasons));
+        detail.set("blocking_reasons", json_list(reasons));
     }
     TRY(audit_step(
         turn,

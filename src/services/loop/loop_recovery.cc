@@ -1,5 +1,6 @@
 // Safe recovery and the heartbeat of an account (seed 002 §1 F3, §4.3, §4.4; SEMANTICS S8, S12).
 #include "base/errors.h"
+#include "base/json_list.h"
 #include "base/log.h"
 #include "services/loop/loop_service.h"
 
@@ -10,14 +11,6 @@ TimerId timer_of(const VenueAccount& account) {
     return TimerId::trusted(
         "recovery." + account.tenant_id.text() + "." + std::string(to_word(account.mode)) + "." +
         account.account_id.text());
-}
-
-Json reasons_json(const std::vector<std::string>& reasons) {
-    Json list = Json::array();
-    for (const std::string& reason : reasons) {
-        list.push(reason);
-    }
-    return list;
 }
 
 TimerItem kill_check(const VenueAccount& account, const std::string& reason, Timestamp now) {
@@ -93,7 +86,7 @@ Result<void> LoopService::recover(Turn& turn, const VenueAccount& account, Recov
         draft.severity = severity;
         draft.reason = step.state.reasons.empty() ? "" : step.state.reasons.front();
         draft.detail.set("account", encode(account));
-        draft.detail.set("reasons", reasons_json(step.state.reasons));
+        draft.detail.set("reasons", json_list(step.state.reasons));
         draft.detail.set("cycles", step.state.cycles);
         return turn.audit(std::move(draft));
     };

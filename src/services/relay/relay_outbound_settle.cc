@@ -1,6 +1,7 @@
 // What became of an order: its row, the record, what was sent, and the one answer.
 #include <algorithm>
 
+#include "base/json_list.h"
 #include "base/log.h"
 #include "services/relay/relay_outbound.h"
 #include "services/relay/relay_pieces.h"
@@ -119,11 +120,7 @@ void RelayOutbound::settle(RelayTurn& turn, OutboundRow row, const EgressReport&
     draft.status = report.outcome == CallOutcome::sent ? AuditStatus::passed : AuditStatus::failed;
     draft.reason = report.last.code;
     draft.detail = outbound_detail(row);
-    Json message_ids = Json::array();
-    for (const std::string& message_id : row.message_ids) {
-        message_ids.push(message_id);
-    }
-    draft.detail.set("message_ids", std::move(message_ids));
+    draft.detail.set("message_ids", json_list(row.message_ids));
     turn.audit(std::move(draft));
     count(
         report.outcome == CallOutcome::sent       ? sent

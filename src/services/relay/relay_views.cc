@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/json_list.h"
 #include "core/relay/delivery_gate.h"
 
 namespace interlock {
@@ -78,10 +79,6 @@ Json explained(const RelayEventRow& row) {
 }
 
 Json json_of(const OutboundRow& row) {
-    Json ids = Json::array();
-    for (const std::string& id : row.message_ids) {
-        ids.push(id);
-    }
     return Json::object(
         {{"outbound_id", row.outbound_id},
          {"tenant_id", row.tenant_id.text()},
@@ -92,7 +89,7 @@ Json json_of(const OutboundRow& row) {
          {"op", row.op},
          {"state", row.state},
          {"digest", row.digest},
-         {"message_ids", std::move(ids)},
+         {"message_ids", json_list(row.message_ids)},
          {"can_replay", !row.action.empty() && (row.state == "unknown" || row.state == "not_sent")},
          {"replay_of", row.replay_of.empty() ? Json() : Json(row.replay_of)},
          {"asked_at", to_text(row.asked_at)},

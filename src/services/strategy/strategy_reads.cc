@@ -3,19 +3,12 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "base/json_list.h"
 #include "services/control/control_shared.h"
 #include "services/strategy/strategy_service.h"
 
 namespace interlock {
 namespace {
-
-Json words_json(const std::vector<std::string>& words) {
-    Json list = Json::array();
-    for (const std::string& word : words) {
-        list.push(word);
-    }
-    return list;
-}
 
 Json time_or_null(const std::optional<Timestamp>& at) {
     return at ? Json(to_text(*at)) : Json();
@@ -103,9 +96,9 @@ Json position_block(const StrategyTicker::Sight& sight, const LoopService::Gathe
 Json assessment_block(const StrategyAssessment& assessment) {
     return Json::object({
         {"current_reason", assessment.current_reason},
-        {"key_drivers", words_json(assessment.key_drivers)},
-        {"warnings", words_json(assessment.warnings)},
-        {"constraints", words_json(assessment.constraints)},
+        {"key_drivers", json_list(assessment.key_drivers)},
+        {"warnings", json_list(assessment.warnings)},
+        {"constraints", json_list(assessment.constraints)},
     });
 }
 
@@ -210,7 +203,7 @@ Result<TurnReply> StrategyService::run_list_concerns(Turn& turn) {
             {"risk_mode", to_word(concern->risk_mode)},
             {"active_strategy_id", active ? Json(active->text()) : Json()},
             {"execution_quality", to_word(concern->quality)},
-            {"reasons", words_json(concern->quality_reasons)},
+            {"reasons", json_list(concern->quality_reasons)},
             {"switching", concern->switching.has_value()},
             {"version", concern->version},
         }));
