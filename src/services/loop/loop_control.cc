@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "contracts/error_json.h"
 #include "core/kill/kill_step.h"
 #include "services/loop/transfer_day.h"
 
@@ -27,10 +26,6 @@ Answer done(Json answer, const std::string& audit_ref) {
     answer.set("status", "applied");
     answer.set("audit_ref", audit_ref);
     return {200, to_text(answer)};
-}
-
-std::string or_else(const std::string& reason, std::string_view otherwise) {
-    return reason.empty() ? std::string(otherwise) : reason;
 }
 
 // Old and new values by name: what an approval of limits is bound to.
@@ -70,37 +65,6 @@ Json limits_json(const RiskLimits& limits) {
 
 LoopControl::LoopControl(Parts parts) : parts_(std::move(parts)) {
     register_kinds();
-}
-
-void LoopControl::submit_call(Caller caller, Function function, Run run, Reply reply) {
-    TurnRequest turn;
-    turn.tenant_id = std::move(caller.tenant_id);
-    turn.principal = std::move(caller.principal);
-    turn.function = function.name;
-    turn.key = function.call.idempotency_key;
-    turn.request_hash = std::move(caller.request_hash);
-    turn.reply = std::move(reply);
-    turn.decide = [this, run = std::move(run), name = function.name](Turn& t) -> Result<TurnReply> {
-        // A run stages its changes last, so that one that failed has left none behind.
-        auto outcome = run(t);
-        if (!outcome && outcome.error().http_status() < 500) {
-            return refuse(t, name, outcome.error());
-        }
-        return outcome;
-    };
-    parts_.submit(std::move(turn));
-}
-
-Result<TurnReply> LoopControl::refuse(Turn& turn, const std::string& function, const Error& error) {
-    AuditDraft draft = turn.draft("CONTROL_REFUSED");
-    draft.status = AuditStatus::failed;
-    draft.reason = error.message;
-    draft.detail.set("operation", function);
-    draft.detail.set("code", error.code());
-    TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
-    Json body = encode_error_body(error);
-    body.set("audit_ref", ref);
-    return Answer{error.http_status(), to_text(body), false};
 }
 
 Result<std::string> LoopControl::audit(Turn& turn, Change change) {
@@ -182,7 +146,7 @@ Result<TurnReply> LoopControl::run(Turn& turn, const ChangeLimitsRequest& reques
                 turn,
                 {.event = "LIMITS_CHANGED",
                  .account = &next,
-                 .reason = or_else(request.call.reason, "tightened"),
+                 .reason = reason_or(request.call.reason, "tightened"),
                  .detail = Json::object({{"from", tighter.from}, {"to", tighter.to}})}));
         if (next != opened.account) {
             ++next.version;
@@ -238,7 +202,7 @@ Result<TurnReply> LoopControl::run(Turn& turn, const SetModeRequest& request) {
         audit(
             turn,
             {.event = "MODE_CHANGED",
-             .reason = or_else(request.call.reason, to + " mode"),
+             .reason = reason_or(request.call.reason, to + " mode"),
              .detail = Json::object({{"from", from}, {"to", to}})}));
     TRY(save_mode(turn, now.mode, request.mode));
     return done(Json::object({{"mode", to}}), ref);

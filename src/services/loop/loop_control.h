@@ -2,10 +2,9 @@
 //
 // What makes an account safer happens at once; what makes it looser becomes an approval that is
 // bound to the account, the values it was asked for and the values it starts from. A refusal by a
-// rule is on the record like the change itself (CONTROL_REFUSED).
+// rule is on the record like the change itself (control_call.h).
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "services/approval_service.h"
 #include "services/kill_latch.h"
 #include "services/ledger_service.h"
+#include "services/loop/control_call.h"
 #include "services/loop/loop_service.h"
 
 namespace interlock {
@@ -41,12 +41,12 @@ public:
     // One control call as one turn; `function` is the operation's id.
     template <class Request>
     void call(Caller caller, std::string function, Request request, Reply reply) {
-        const ControlCall call = request.call;
-        submit_call(
+        ControlFunction named{std::move(function), request.call.idempotency_key};
+        parts_.submit(control_turn(
             std::move(caller),
-            {std::move(function), call},
+            std::move(named),
             [this, request = std::move(request)](Turn& turn) { return run(turn, request); },
-            std::move(reply));
+            std::move(reply)));
     }
 
     void get_limits(Caller caller, AccountId account_id, Reply reply);
@@ -59,14 +59,6 @@ public:
     void list_alerts(Caller caller, AlertPage page, Reply reply);
 
 private:
-    struct Function {
-        std::string name;
-        ControlCall call;
-    };
-    using Run = std::function<Result<TurnReply>(Turn&)>;
-    void submit_call(Caller caller, Function function, Run run, Reply reply);
-    Result<TurnReply> refuse(Turn& turn, const std::string& function, const Error& error);
-
     Result<TurnReply> run(Turn& turn, const ChangeLimitsRequest& request);
     Result<TurnReply> run(Turn& turn, const SetModeRequest& request);
     Result<TurnReply> run(Turn& turn, const SetTradingRequest& request);

@@ -2,14 +2,11 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "services/control/control_shared.h"
+#include "services/loop/control_call.h"
 #include "services/strategy/strategy_service.h"
 
 namespace interlock {
 namespace {
-
-std::string or_else(const std::string& reason, std::string_view otherwise) {
-    return reason.empty() ? std::string(otherwise) : reason;
-}
 
 StrategyService::Move plain_move(StrategyId id, ControlAction action, StrategyCall call) {
     StrategyService::Move move{.id = std::move(id), .action = action, .request = {}};
@@ -30,7 +27,7 @@ Result<Json> StrategyService::payload_of(Turn& turn, const Move& move, const std
         {"market_symbol", instance.symbol.text()},
         {"action", to_word(move.action)},
         {"target_strategy_id", move.id.text()},
-        {"reason", redact(or_else(move.request.call.reason, "by a person"))},
+        {"reason", redact(reason_or(move.request.call.reason, "by a person"))},
         {"confidence", Json::number("1")},
         {"dry_run", false},
         {"override", move.request.override_guards},
@@ -53,7 +50,7 @@ void StrategyService::move(Caller caller, Move wanted, Reply reply) {
     turn.decide = [this, wanted = std::move(wanted), key](Turn& t) -> Result<TurnReply> {
         auto payload = payload_of(t, wanted, key);
         if (!payload) {
-            return refuse(t, t.request().function, payload.error());
+            return refuse_control(t, t.request().function, payload.error());
         }
         return parts_.control.apply(t, *payload);
     };
@@ -78,10 +75,10 @@ void StrategyService::control(
             reconcile(std::move(caller), std::move(id), std::move(request.call), std::move(reply));
             return;
         case HelperAction::stop: {
-            Call call{"control_strategy", request.call};
-            parts_.submit(call_turn(
+            ControlFunction function{"control_strategy", request.call.idempotency_key};
+            parts_.submit(control_turn(
                 std::move(caller),
-                std::move(call),
+                std::move(function),
                 [this, id = std::move(id), call = request.call](Turn& turn) {
                     return run_stop(turn, id, call);
                 },
@@ -99,13 +96,13 @@ void StrategyService::control(
     turn.decide = [this, wanted = std::move(wanted), key](Turn& t) -> Result<TurnReply> {
         auto instance = find(t, wanted.id);
         if (!instance) {
-            return refuse(t, "control_strategy", instance.error());
+            return refuse_control(t, "control_strategy", instance.error());
         }
         TRY_ASSIGN(const auto concern, load_concern_of(t, instance->account, instance->symbol));
         const bool taken =
             concern && concern->active_strategy_id && *concern->active_strategy_id != wanted.id;
         if (taken) {
-            return refuse(
+            return refuse_control(
                 t,
                 "control_strategy",
                 Error{
@@ -145,7 +142,7 @@ Result<TurnReply> StrategyService::run_stop(
     return done(
         turn,
         std::move(next),
-        {.event = "STRATEGY_STOPPED", .reason = or_else(call.reason, "stopped")});
+        {.event = "STRATEGY_STOPPED", .reason = reason_or(call.reason, "stopped")});
 }
 
 }  // namespace interlock

@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "contracts/error_json.h"
 #include "core/bot/bot_record.h"
 #include "services/control/control_shared.h"
+#include "services/loop/control_call.h"
 
 namespace interlock {
 namespace {
-
-std::string or_else(const std::string& reason, std::string_view otherwise) {
-    return reason.empty() ? std::string(otherwise) : reason;
-}
 
 // Only keys that the type's state schema knows are carried over a change of config.
 Json carried_memory(const StrategyType& type, const Json& memory) {
@@ -59,25 +55,6 @@ Result<void> StrategyService::open() {
     return {};
 }
 
-TurnRequest StrategyService::call_turn(Caller caller, Call call, Run run, Reply reply) {
-    TurnRequest turn;
-    turn.tenant_id = std::move(caller.tenant_id);
-    turn.principal = std::move(caller.principal);
-    turn.function = call.function;
-    turn.key = call.call.idempotency_key;
-    turn.request_hash = std::move(caller.request_hash);
-    turn.reply = std::move(reply);
-    turn.decide = [this, run = std::move(run), name = call.function](Turn& t) -> Result<TurnReply> {
-        // A run stages its changes last, so that one that failed has left none behind.
-        auto outcome = run(t);
-        if (!outcome && outcome.error().http_status() < 500) {
-            return refuse(t, name, outcome.error());
-        }
-        return outcome;
-    };
-    return turn;
-}
-
 TurnRequest StrategyService::read_turn(Caller caller, std::string function, Run run, Reply reply) {
     TurnRequest turn;
     turn.tenant_id = std::move(caller.tenant_id);
@@ -86,18 +63,6 @@ TurnRequest StrategyService::read_turn(Caller caller, std::string function, Run 
     turn.reply = std::move(reply);
     turn.decide = std::move(run);
     return turn;
-}
-
-Result<TurnReply> StrategyService::refuse(
-    Turn& turn, const std::string& function, const Error& error) {
-    AuditDraft draft = turn.draft("CONTROL_REFUSED");
-    draft.status = AuditStatus::failed;
-    draft.reason = error.message;
-    draft.detail = Json::object({{"operation", function}, {"code", error.code()}});
-    TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
-    Json body = encode_error_body(error);
-    body.set("audit_ref", ref);
-    return Answer{error.http_status(), to_text(body), false};
 }
 
 Result<StrategyScope> StrategyService::scope(Turn& turn) {
@@ -146,10 +111,10 @@ void StrategyService::create(Caller caller, CreateStrategyRequest request, Reply
 
 TurnRequest StrategyService::create_turn(
     Caller caller, CreateStrategyRequest request, Reply reply) {
-    Call call{"create_strategy", request.call};
-    return call_turn(
+    ControlFunction function{"create_strategy", request.call.idempotency_key};
+    return control_turn(
         std::move(caller),
-        std::move(call),
+        std::move(function),
         [this, request = std::move(request)](Turn& turn) { return run_create(turn, request); },
         std::move(reply));
 }
@@ -202,7 +167,7 @@ Result<TurnReply> StrategyService::run_create(Turn& turn, const CreateStrategyRe
         turn,
         std::move(instance),
         {.event = "STRATEGY_CREATED",
-         .reason = or_else(request.call.reason, "created"),
+         .reason = reason_or(request.call.reason, "created"),
          .detail = Json::object(
              {{"strategy_type", request.strategy_type},
               {"concern_id", concern_id.text()},
@@ -211,10 +176,10 @@ Result<TurnReply> StrategyService::run_create(Turn& turn, const CreateStrategyRe
 
 void StrategyService::update(
     Caller caller, StrategyId id, UpdateStrategyRequest request, Reply reply) {
-    Call call{"update_strategy", request.call};
-    parts_.submit(call_turn(
+    ControlFunction function{"update_strategy", request.call.idempotency_key};
+    parts_.submit(control_turn(
         std::move(caller),
-        std::move(call),
+        std::move(function),
         [this, id = std::move(id), request = std::move(request)](Turn& turn) {
             return run_update(turn, id, request);
         },
@@ -262,7 +227,7 @@ Result<TurnReply> StrategyService::run_update(
         turn,
         std::move(next),
         {.event = "STRATEGY_UPDATED",
-         .reason = or_else(request.call.reason, "updated"),
+         .reason = reason_or(request.call.reason, "updated"),
          .detail = std::move(detail)});
 }
 
@@ -277,10 +242,10 @@ Result<bool> StrategyService::has_open_orders(Turn& turn, const StrategyInstance
 
 void StrategyService::remove(
     Caller caller, StrategyId id, DeleteStrategyRequest request, Reply reply) {
-    Call call{"delete_strategy", request.call};
-    parts_.submit(call_turn(
+    ControlFunction function{"delete_strategy", request.call.idempotency_key};
+    parts_.submit(control_turn(
         std::move(caller),
-        std::move(call),
+        std::move(function),
         [this, id = std::move(id), call = request.call](Turn& turn) {
             return run_remove(turn, id, call);
         },
@@ -311,15 +276,15 @@ Result<TurnReply> StrategyService::run_remove(
     return done(
         turn,
         std::move(next),
-        {.event = "STRATEGY_DELETED", .reason = or_else(call.reason, "deleted")});
+        {.event = "STRATEGY_DELETED", .reason = reason_or(call.reason, "deleted")});
 }
 
 void StrategyService::set_policy(
     Caller caller, StrategyId id, StrategyPolicyRequest request, Reply reply) {
-    Call call{"set_strategy_policy", request.call};
-    parts_.submit(call_turn(
+    ControlFunction function{"set_strategy_policy", request.call.idempotency_key};
+    parts_.submit(control_turn(
         std::move(caller),
-        std::move(call),
+        std::move(function),
         [this, id = std::move(id), request = std::move(request)](Turn& turn) -> Result<TurnReply> {
             TRY_ASSIGN(StrategyInstance next, find_own(turn, id));
             Json detail =
@@ -329,33 +294,33 @@ void StrategyService::set_policy(
                 turn,
                 std::move(next),
                 {.event = "STRATEGY_POLICY",
-                 .reason = or_else(request.call.reason, "policy set"),
+                 .reason = reason_or(request.call.reason, "policy set"),
                  .detail = std::move(detail)});
         },
         std::move(reply)));
 }
 
 void StrategyService::reconcile(Caller caller, StrategyId id, StrategyCall call, Reply reply) {
-    Call named{"reconcile_instance", call};
-    parts_.submit(call_turn(
+    ControlFunction function{"reconcile_instance", call.idempotency_key};
+    parts_.submit(control_turn(
         std::move(caller),
-        std::move(named),
+        std::move(function),
         [this, id = std::move(id), call](Turn& turn) -> Result<TurnReply> {
             TRY_ASSIGN(StrategyInstance next, find_own(turn, id));
             return done(
                 turn,
                 std::move(next),
-                {.event = "STRATEGY_RECONCILED", .reason = or_else(call.reason, "reconciled")});
+                {.event = "STRATEGY_RECONCILED", .reason = reason_or(call.reason, "reconciled")});
         },
         std::move(reply)));
 }
 
 void StrategyService::set_concern(
     Caller caller, ConcernId id, ConcernRequest request, Reply reply) {
-    Call call{"set_concern", request.call};
-    parts_.submit(call_turn(
+    ControlFunction function{"set_concern", request.call.idempotency_key};
+    parts_.submit(control_turn(
         std::move(caller),
-        std::move(call),
+        std::move(function),
         [this, id = std::move(id), request = std::move(request)](Turn& turn) -> Result<TurnReply> {
             TRY_ASSIGN(const StrategyScope where, scope(turn));
             TRY_ASSIGN(const auto concern, load_concern(turn, where, id));
@@ -364,7 +329,7 @@ void StrategyService::set_concern(
             }
             Concern next = *concern;
             AuditDraft draft = turn.draft("CONCERN_CHANGED");
-            draft.reason = or_else(request.call.reason, "status set");
+            draft.reason = reason_or(request.call.reason, "status set");
             draft.detail = Json::object({
                 {"concern_id", id.text()},
                 {"from", to_word(next.status)},

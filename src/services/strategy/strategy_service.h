@@ -68,13 +68,7 @@ public:
 
 private:
     using Run = std::function<Result<TurnReply>(Turn&)>;
-    struct Call {
-        std::string function;
-        StrategyCall call;
-    };
-    TurnRequest call_turn(Caller caller, Call call, Run run, Reply reply);
     TurnRequest read_turn(Caller caller, std::string function, Run run, Reply reply);
-    Result<TurnReply> refuse(Turn& turn, const std::string& function, const Error& error);
 
     Result<StrategyScope> scope(Turn& turn);
     Result<StrategyInstance> find(Turn& turn, const StrategyId& id);

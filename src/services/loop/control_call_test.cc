@@ -1,0 +1,70 @@
+#include "services/loop/control_call.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/strategy_world.h"
+
+namespace interlock {
+namespace {
+
+class ControlCallTest : public ::testing::Test {
+protected:
+    AuditRecord last_record() { return world.plane->ledger.read(world.tenant, 0, 10'000)->back(); }
+
+    Json enable_nobody() {
+        EnableStrategyRequest request;
+        request.call.idempotency_key = IdempotencyKey::trusted("k");
+        request.call.account_id = default_account_id();
+        request.strategy_id = StrategyId::trusted("nobody");
+        return world.answer_of([&](LoopService::Reply reply) {
+            world.plane->control->call(
+                world.caller(), "enable_strategy", request, std::move(reply));
+        });
+    }
+    Json reconcile_nobody() {
+        return world.answer_of([&](LoopService::Reply reply) {
+            world.plane->strategies->reconcile(
+                world.caller(),
+                StrategyId::trusted("nobody"),
+                {.idempotency_key = IdempotencyKey::trusted("k"), .reason = {}},
+                std::move(reply));
+        });
+    }
+
+    void expect_refused(const Json& answer, std::string_view operation, std::string_view code) {
+        const AuditRecord record = last_record();
+        const AuditDraft& draft = record.draft;
+        EXPECT_EQ(draft.event, "CONTROL_REFUSED");
+        EXPECT_EQ(draft.status, AuditStatus::failed);
+        EXPECT_EQ(word(draft.detail, "operation"), operation);
+        EXPECT_EQ(word(draft.detail, "code"), code);
+        ASSERT_NE(answer.find("error"), nullptr) << to_text(answer);
+        EXPECT_EQ(word(*answer.find("error"), "code"), code);
+        EXPECT_EQ(word(*answer.find("error"), "message"), draft.reason);
+        EXPECT_EQ(word(answer, "audit_ref"), audit_ref(record));
+    }
+
+    StrategyWorld world;
+};
+
+TEST_F(ControlCallTest, ARefusalOfTheLoopIsOnTheRecordUnderItsOperation) {
+    expect_refused(enable_nobody(), "enable_strategy", "unknown_strategy");
+}
+
+TEST_F(ControlCallTest, ARefusalOfAStrategyHelperIsOnTheRecordUnderItsOperation) {
+    expect_refused(reconcile_nobody(), "reconcile_instance", "unknown_instance");
+}
+
+TEST_F(ControlCallTest, ARefusedCallIsDecidedAgainUnderTheSameKey) {
+    reconcile_nobody();
+    reconcile_nobody();
+    EXPECT_EQ(world.count("CONTROL_REFUSED"), 2);
+}
+
+TEST(ControlCallReason, IsTheCallersOwnWhenThereIsOne) {
+    EXPECT_EQ(reason_or("", "stopped"), "stopped");
+    EXPECT_EQ(reason_or("too wild", "stopped"), "too wild");
+}
+
+}  // namespace
+}  // namespace interlock
