@@ -414,6 +414,8 @@ Result<Json> answer_of(Turn& turn, const TenantId& tenant_id, const ControlRow& 
     }
     TRY_ASSIGN(const auto entries, turn.store().read_ledger(tenant_id, row.seq - 1, 1));
     if (entries.empty() || entries.front().seq != row.seq) {
+        // Records are neither archived nor deleted: the ledger is damaged, and no answer is better
+        // than one that it does not bear out.
         return fail(
             errors::corrupt_data,
             "Record " + std::to_string(row.seq) + " of " + tenant_id.text() + " is missing.");
