@@ -53,9 +53,9 @@ WeightBudget::WeightBudget(std::int64_t weight_per_minute) {
     const std::int64_t limit = std::clamp<std::int64_t>(weight_per_minute, 1, kVenueWeightMax);
     const auto share = [limit](std::int64_t percent) { return limit * percent / 100; };
     cancels_.per_minute = std::max<std::int64_t>(1, share(kCancelReservePercent));
-    order_debt_max_ = share(kOrderDebtPercent);
+    order_share_ = share(kOrderSharePercent);
     pulses_.per_minute =
-        std::max<std::int64_t>(1, limit - share(kCancelReservePercent) - order_debt_max_);
+        std::max<std::int64_t>(1, limit - share(kCancelReservePercent) - order_share_);
     cancels_.level = cancels_.full();
     pulses_.level = pulses_.full();
 }
@@ -129,11 +129,6 @@ WeightBudget::Verdict WeightBudget::take_pulse(
     tenant.next_turn = place.first + kOneTurn;
     sweep();
     return {.allowed = true, .wait = {}};
-}
-
-bool WeightBudget::can_order(std::int64_t weight, Timestamp now) {
-    advance(now);
-    return pulses_.level - parts_of(weight) >= -parts_of(order_debt_max_);
 }
 
 void WeightBudget::charge_order(const TenantId& tenant_id, std::int64_t weight, Timestamp now) {

@@ -3,10 +3,11 @@
 // one budget stands before them all. Pure: time is passed in; one thread owns a budget.
 //
 // The venue's limit is split in three shares. What only cancels may use: taking orders off must be
-// possible when everything else is spent. What orders may owe: an order follows from a pulse that
-// was let through, so it is charged when it is sent, and later pulses pay. The rest is for pulses,
-// and flows in evenly with a few seconds' worth kept: in no span of sixty seconds do pulses and
-// orders use more than their two shares.
+// possible when everything else is spent. What is left free for orders: an order follows from a
+// pulse that was let through, so it is never refused; it is charged when it is sent, and later
+// pulses pay. The rest is for pulses, and flows in evenly with a few seconds' worth kept: in no
+// span of sixty seconds do pulses use more than their share, and what orders add to it is owed at
+// the end of the span.
 //
 // Fairness is in pulses, not in weight: a tenant with more symbols needs heavier pulses, and all
 // are to pulse equally often. Each pulse is a turn; what a tenant orders counts as a part of a
@@ -28,7 +29,7 @@ namespace interlock {
 
 // Shares of the venue's limit per minute.
 inline constexpr std::int64_t kCancelReservePercent = 10;
-inline constexpr std::int64_t kOrderDebtPercent = 5;
+inline constexpr std::int64_t kOrderSharePercent = 5;
 // How much of the pulses' share may be used at once, as the time in which it flows in.
 inline constexpr Duration kPulseBurst = Duration::of_seconds(5);
 inline constexpr Duration kPulsePatience = Duration::of_seconds(2);
@@ -48,9 +49,6 @@ public:
     // burst goes when the burst is full, and the rest of it is debt.
     Verdict take_pulse(const TenantId& tenant_id, std::int64_t weight, Timestamp now);
 
-    // Whether an order of this weight leaves the debt inside the orders' share. Who asks before
-    // each placement never makes more debt than that.
-    bool can_order(std::int64_t weight, Timestamp now);
     // The order was sent: whatever it cost is charged.
     void charge_order(const TenantId& tenant_id, std::int64_t weight, Timestamp now);
     // A cancel was sent. It is never refused: first out of the cancels' reserve, then as debt that
@@ -62,7 +60,7 @@ public:
 
     std::int64_t debt(Timestamp now);  // Rounded up; 0 when nothing is owed.
     std::int64_t pulse_share() const { return pulses_.per_minute; }
-    std::int64_t order_debt_max() const { return order_debt_max_; }
+    std::int64_t order_share() const { return order_share_; }
     std::int64_t burst() const;  // The heaviest pulse that makes no debt.
     std::size_t waiting() const { return queue_.size(); }
     std::size_t tenants_known() const { return tenants_.size(); }
@@ -99,7 +97,7 @@ private:
 
     Bucket pulses_;
     Bucket cancels_;
-    std::int64_t order_debt_max_;
+    std::int64_t order_share_;
     std::optional<Timestamp> filled_at_;
     std::map<TenantId, Tenant> tenants_;
     std::map<Place, Waiter> queue_;
