@@ -50,6 +50,19 @@ Principal principal_of(const Human& human, const HumanSession& session) {
     return principal;
 }
 
+// Nothing when it is absent or was removed.
+Result<std::optional<Json>> load_present(Turn& turn, const std::string& key) {
+    TRY_ASSIGN(std::optional<Json> json, turn.load(key));
+    if (json && json->is_null()) {
+        json.reset();
+    }
+    return json;
+}
+
+bool is_removed(const StoredState& state) {
+    return state.json == "null";
+}
+
 template <class T>
 Result<T> decode_stored(const StoredState& state, Result<T> (*decode)(const Json&)) {
     TRY_ASSIGN(const Json json, parse_json(state.json));
@@ -66,11 +79,17 @@ Result<void> PrincipalRecords::open(LedgerStore& store, std::string operator_tok
     show(empty_system_tenant());
     TRY_ASSIGN(const auto tenants, store.load_states(std::string(kTenantPrefix)));
     for (const auto& [key, state] : tenants) {
+        if (is_removed(state)) {
+            continue;
+        }
         TRY_ASSIGN(const Tenant tenant, decode_stored(state, decode_tenant_state));
         show(tenant);
     }
     TRY_ASSIGN(const auto humans, store.load_states(std::string(kHumanPrefix)));
     for (const auto& [key, state] : humans) {
+        if (is_removed(state)) {
+            continue;
+        }
         TRY_ASSIGN(const Human human, decode_stored(state, decode_human_state));
         show(human);
     }
@@ -78,7 +97,7 @@ Result<void> PrincipalRecords::open(LedgerStore& store, std::string operator_tok
 }
 
 Result<std::optional<Tenant>> PrincipalRecords::find_tenant(Turn& turn, const TenantId& tenant_id) {
-    TRY_ASSIGN(const std::optional<Json> json, turn.load(key_of(tenant_id)));
+    TRY_ASSIGN(const std::optional<Json> json, load_present(turn, key_of(tenant_id)));
     if (json) {
         TRY_ASSIGN(Tenant tenant, decode_tenant_state(*json));
         return std::optional<Tenant>(std::move(tenant));
@@ -95,7 +114,7 @@ Result<Tenant> PrincipalRecords::tenant(Turn& turn, const TenantId& tenant_id) {
 }
 
 Result<Human> PrincipalRecords::human(Turn& turn, const HumanId& human_id) {
-    TRY_ASSIGN(const std::optional<Json> json, turn.load(key_of(human_id)));
+    TRY_ASSIGN(const std::optional<Json> json, load_present(turn, key_of(human_id)));
     if (!json) {
         return fail(errors::not_found, "There is no human with this id.");
     }
@@ -104,7 +123,7 @@ Result<Human> PrincipalRecords::human(Turn& turn, const HumanId& human_id) {
 
 Result<std::optional<Human>> PrincipalRecords::find_human_by_email(
     Turn& turn, const std::string& email) {
-    TRY_ASSIGN(const std::optional<Json> json, turn.load(email_key(email)));
+    TRY_ASSIGN(const std::optional<Json> json, load_present(turn, email_key(email)));
     if (!json) {
         return std::optional<Human>();
     }
@@ -124,24 +143,43 @@ Result<TenantPeople> PrincipalRecords::people_of(Turn& turn, const TenantId& ten
     return people;
 }
 
+Result<std::int64_t> PrincipalRecords::tenant_count(Turn& turn) {
+    TRY_ASSIGN(const std::optional<Json> json, turn.load(std::string(kTenantCount)));
+    if (!json) {
+        return 0;
+    }
+    FieldReader in(*json);
+    return in.finish(in.required<std::int64_t>("count"));
+}
+
 Result<void> PrincipalRecords::add_tenant(
     Turn& turn, const Tenant& tenant, std::int64_t count_max) {
     CHECK(count_max <= kTenantsMax);
-    const std::string key(kTenantCount);
-    TRY_ASSIGN(const std::optional<Json> json, turn.load(key));
-    std::int64_t count = 0;
-    if (json) {
-        FieldReader in(*json);
-        TRY_ASSIGN(count, in.finish(in.required<std::int64_t>("count")));
-    }
+    TRY_ASSIGN(const std::int64_t count, tenant_count(turn));
     if (count >= count_max) {
         return fail(
             errors::limit_reached,
             "This host has room for " + std::to_string(count_max) + " tenants.");
     }
-    turn.save(key, Json::object({{"count", count + 1}}));
+    turn.save(std::string(kTenantCount), Json::object({{"count", count + 1}}));
     save(turn, tenant);
     return {};
+}
+
+Result<void> PrincipalRecords::remove_tenant(Turn& turn, const TenantId& tenant_id) {
+    CHECK(tenant_id != system_tenant());
+    TRY(tenant(turn, tenant_id));
+    TRY_ASSIGN(const std::int64_t count, tenant_count(turn));
+    turn.save(std::string(kTenantCount), Json::object({{"count", count - 1}}));
+    turn.save(key_of(tenant_id), Json());
+    turn.after_commit([this, tenant_id] { hide(tenant_id); });
+    return {};
+}
+
+void PrincipalRecords::remove_human(Turn& turn, const Human& human) {
+    turn.save(email_key(human.email), Json());
+    turn.save(key_of(human.human_id), Json());
+    turn.after_commit([this, human] { hide(human); });
 }
 
 void PrincipalRecords::add_human(Turn& turn, const Human& human) {
@@ -235,6 +273,21 @@ void PrincipalRecords::show(const Human& human) {
             count_humans(all, tenant_id);
         }
     });
+}
+
+void PrincipalRecords::hide(const TenantId& tenant_id) {
+    Tenant nobodys;
+    nobodys.tenant_id = tenant_id;
+    show(nobodys);  // Ends its keys.
+    tenants_.erase(tenant_id);
+    directory_.update([&](PrincipalDirectory::Snapshot& all) { all.humans.erase(tenant_id); });
+}
+
+void PrincipalRecords::hide(const Human& human) {
+    Human nobody;
+    nobody.human_id = human.human_id;
+    show(nobody);  // Ends their sessions and their code.
+    humans_.erase(human.human_id);
 }
 
 }  // namespace interlock

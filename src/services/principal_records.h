@@ -6,6 +6,7 @@
 //     tenant_count          how many there are
 //     human/<human_id>      a human with their sessions
 //     email/<sha256 hex>    whose address it is: makes an email unique inside a batch, too
+// Null stands where one was removed.
 //
 // Engine thread only, as everything that happens inside a turn.
 #pragma once
@@ -41,6 +42,11 @@ public:
     // New ones; `limit_reached` at the most that there may be, kTenantsMax or fewer.
     Result<void> add_tenant(Turn& turn, const Tenant& tenant, std::int64_t count_max = kTenantsMax);
     void add_human(Turn& turn, const Human& human);
+    // Its keys are dead and its place is free; what its chain holds stays. Members are the caller's
+    // to see to.
+    Result<void> remove_tenant(Turn& turn, const TenantId& tenant_id);
+    // Their sessions and codes are dead and the address is free.
+    void remove_human(Turn& turn, const Human& human);
     // Saves, and after the commit shows the change to everybody.
     void save(Turn& turn, const Tenant& tenant);
     void save(Turn& turn, const Human& human);
@@ -50,8 +56,11 @@ public:
     std::vector<Tenant> tenants_after(const TenantId& after, std::size_t count_max) const;
 
 private:
+    static Result<std::int64_t> tenant_count(Turn& turn);
     void show(const Tenant& tenant);
     void show(const Human& human);
+    void hide(const TenantId& tenant_id);
+    void hide(const Human& human);
     void count_humans(PrincipalDirectory::Snapshot& all, const TenantId& tenant_id) const;
 
     PrincipalDirectory& directory_;

@@ -61,7 +61,7 @@ Json encode(const SignupFacts& signup) {
 Result<SignupFacts> decode_signup_facts(const Json& json) {
     FieldReader in(json, "signup");
     SignupFacts signup;
-    signup.email = in.required_text("email");
+    signup.email = in.required<std::string>("email");
     signup.human_id = in.required<HumanId>("human_id");
     signup.requested_plan = kPlanNames[in.required_word_index("requested_plan", kPlanWords)];
     signup.agent_metadata = in.optional<Json>("agent_metadata").value_or(Json());

@@ -42,8 +42,8 @@ struct KeyGrant {
 Json encode(const KeyGrant& grant);
 
 struct SignupFacts {
-    std::string email;
-    HumanId human_id;  // The owner.
+    std::string email;  // Empty: nobody took the account over, and it was let go.
+    HumanId human_id;   // The owner.
     PlanName requested_plan = PlanName::trial;
     Json agent_metadata;  // Redacted.
     Timestamp at;

@@ -40,6 +40,22 @@ bool is_trial_over(const SignupFacts& signup, Timestamp now) {
     return signup.is_active && signup.trial_expires && *signup.trial_expires <= now;
 }
 
+bool is_unclaimed(const SignupFacts& signup) {
+    return !signup.is_active && !signup.activated_at;
+}
+
+SignupFacts let_go(SignupFacts signup) {
+    signup.email.clear();
+    signup.peer.clear();
+    signup.agent_metadata = Json();
+    signup.mail.state = MailState::not_needed;
+    return signup;
+}
+
+bool is_let_go(const SignupFacts& signup) {
+    return signup.email.empty();
+}
+
 BotAccountView view_of(const TenantId& tenant_id, const OnboardingRow& row, Timestamp now) {
     BotAccountView view;
     view.tenant_id = tenant_id;

@@ -13,6 +13,8 @@
 namespace interlock {
 
 inline constexpr Duration kTrialLife = Duration::of_days(14);
+// An account that its owner has not taken over is kept so long after its plan ended.
+inline constexpr Duration kUnclaimedLife = Duration::of_days(30);
 
 struct BotPlan {
     PlanName name = PlanName::trial;
@@ -28,6 +30,12 @@ SignupFacts with_plan(SignupFacts signup, const std::optional<PlanName>& plan, T
 
 // The trial's time is up, and nobody has said so yet.
 bool is_trial_over(const SignupFacts& signup, Timestamp now);
+
+// Neither used under a plan nor taken over by its owner.
+bool is_unclaimed(const SignupFacts& signup);
+// What is kept of a signup that was let go: no address, no words of whoever signed up.
+SignupFacts let_go(SignupFacts signup);
+bool is_let_go(const SignupFacts& signup);
 
 // The account at `now`: a trial or a grant whose time is up is over, whether or not its timer has
 // come up.

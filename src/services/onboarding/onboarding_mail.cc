@@ -222,6 +222,7 @@ Result<void> OnboardingService::on_activated(
             ActivationMail& mail = row.signup->mail;
             mail.state = mail.state == MailState::sent ? mail.state : MailState::not_needed;
             turn.clear_timer(mail_timer(tenant_id));
+            set_unclaimed_timer(turn, tenant_id, *row.signup);
         }
         if (activation.grant_key_provisioning) {
             TRY(give_grant(turn, {tenant_id, "human:" + human.human_id.text(), {}}, row));

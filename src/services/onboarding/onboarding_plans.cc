@@ -1,4 +1,6 @@
 // The part of the onboarding service that knows how long an account may be used.
+#include <algorithm>
+
 #include "base/errors.h"
 #include "services/onboarding/onboarding_service.h"
 
@@ -7,6 +9,10 @@ namespace {
 
 TimerId plan_timer(const TenantId& tenant_id) {
     return TimerId::trusted("plan_expiry_" + tenant_id.text());
+}
+
+TimerId unclaimed_timer(const TenantId& tenant_id) {
+    return TimerId::trusted("unclaimed_signup_" + tenant_id.text());
 }
 
 }  // namespace
@@ -25,6 +31,20 @@ void OnboardingService::set_plan_timer(
          .due_at = *signup.trial_expires});
 }
 
+void OnboardingService::set_unclaimed_timer(
+    Turn& turn, const TenantId& tenant_id, const SignupFacts& signup) {
+    if (!is_unclaimed(signup)) {
+        turn.clear_timer(unclaimed_timer(tenant_id));
+        return;
+    }
+    turn.set_timer(
+        {.timer_id = unclaimed_timer(tenant_id),
+         .tenant_id = tenant_id,
+         .kind = "unclaimed_signup",
+         .json = "{}",
+         .due_at = turn.now() + kUnclaimedLife});
+}
+
 Result<void> OnboardingService::end_plan(Turn& turn) {
     return hooks_.on_inactive ? hooks_.on_inactive(turn, turn.tenant_id()) : Result<void>();
 }
@@ -36,11 +56,63 @@ Result<void> OnboardingService::expire(Turn& turn) {
     }
     row.signup->is_active = false;
     save_row(turn, turn.tenant_id(), row);
+    set_unclaimed_timer(turn, turn.tenant_id(), *row.signup);
     AuditDraft draft = turn.draft("PLAN_EXPIRED");
     draft.detail.set("plan", to_word(row.signup->plan));
     draft.detail.set("trial_expires", to_text(*row.signup->trial_expires));
     TRY(turn.audit(std::move(draft)));
     return end_plan(turn);
+}
+
+// Whoever has made a key of their own or has a password here uses the account: asked again later.
+Result<bool> OnboardingService::is_in_use(Turn& turn, const OnboardingRow& row) {
+    PrincipalRecords& records = parts_.principals.records();
+    TRY_ASSIGN(const Tenant tenant, records.tenant(turn, turn.tenant_id()));
+    TRY_ASSIGN(const TenantPeople people, records.people_of(turn, turn.tenant_id()));
+    return std::any_of(
+               people.humans.begin(),
+               people.humans.end(),
+               [](const Human& human) { return human.is_activated(); }) ||
+           std::any_of(
+               tenant.access_keys.begin(), tenant.access_keys.end(), [&](const AccessKey& key) {
+                   return key.is_active() && key.key_id != row.key_id;
+               });
+}
+
+Result<void> OnboardingService::let_go_unclaimed(Turn& turn) {
+    const TenantId& tenant_id = turn.tenant_id();
+    TRY_ASSIGN(OnboardingRow row, load_row(turn, tenant_id));
+    if (!row.signup || !is_unclaimed(*row.signup)) {
+        return {};
+    }
+    TRY_ASSIGN(const bool used, is_in_use(turn, row));
+    if (used) {
+        set_unclaimed_timer(turn, tenant_id, *row.signup);
+        return {};
+    }
+    PrincipalRecords& records = parts_.principals.records();
+    TRY_ASSIGN(const TenantPeople people, records.people_of(turn, tenant_id));
+    for (Human human : people.humans) {
+        human.memberships.erase(tenant_id);
+        if (human.memberships.empty()) {
+            records.remove_human(turn, human);
+        } else {
+            records.save(turn, human);
+        }
+    }
+    TRY(records.remove_tenant(turn, tenant_id));
+    row.signup = let_go(*std::move(row.signup));
+    row.key_id.reset();
+    row.asset_lists.clear();
+    save_row(turn, tenant_id, row);
+    AuditDraft signup = turn.draft("SIGNUP_LET_GO");
+    signup.reason = "nobody took the account over";
+    TRY(turn.audit(std::move(signup)));
+    AuditDraft removed = turn.draft("TENANT_REMOVED");
+    removed.tenant_id = system_tenant();
+    removed.detail.set("tenant_id", tenant_id.text());
+    TRY(turn.audit(std::move(removed)));
+    return {};
 }
 
 void OnboardingService::set_plan(Caller caller, SetPlan request, Reply<BotAccountView> reply) {
@@ -60,6 +132,7 @@ Result<void> OnboardingService::decide_plan(
     const bool was_active = signup->is_active;
     *signup = with_plan(std::move(*signup), request.plan, turn.now());
     set_plan_timer(turn, turn.tenant_id(), *signup);
+    set_unclaimed_timer(turn, turn.tenant_id(), *signup);
     AuditDraft draft = turn.draft(request.plan ? "PLAN_SET" : "PLAN_ENDED");
     draft.detail.set("plan", to_word(signup->plan));
     draft.detail.set(

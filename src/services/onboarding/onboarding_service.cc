@@ -43,6 +43,9 @@ OnboardingService::OnboardingService(Parts parts)
         });
     parts_.runner.on_timer(
         "plan_expiry", [this](Turn& turn, const TimerItem&) { return expire(turn); });
+    parts_.runner.on_timer("unclaimed_signup", [this](Turn& turn, const TimerItem&) {
+        return let_go_unclaimed(turn);
+    });
     parts_.runner.on_timer(
         "activation_mail", [this](Turn& turn, const TimerItem&) { return try_letter(turn); });
 }
@@ -106,6 +109,9 @@ Result<OnboardingRow> OnboardingService::load_row(Turn& turn, const TenantId& te
 Result<SignupFacts*> OnboardingService::signup_of(OnboardingRow& row) {
     if (!row.signup) {
         return fail(errors::no_signup, "Nobody signed up for this tenant.");
+    }
+    if (is_let_go(*row.signup)) {
+        return fail(errors::not_found, "Nobody took this account over, and it was let go.");
     }
     return &*row.signup;
 }

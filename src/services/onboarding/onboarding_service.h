@@ -142,9 +142,13 @@ private:
     Result<void> on_activated(Turn& turn, const PrincipalService::Activation& activation);
 
     static void set_plan_timer(Turn& turn, const TenantId& tenant_id, const SignupFacts& signup);
+    static void set_unclaimed_timer(
+        Turn& turn, const TenantId& tenant_id, const SignupFacts& signup);
     static void set_mail_timer(Turn& turn, const TenantId& tenant_id, Timestamp at);
     Result<void> expire(Turn& turn);
     Result<void> end_plan(Turn& turn);
+    Result<bool> is_in_use(Turn& turn, const OnboardingRow& row);
+    Result<void> let_go_unclaimed(Turn& turn);
     Result<void> try_letter(Turn& turn);
     Result<void> give_up_letter(Turn& turn, OnboardingRow& row, std::string error);
     void send_letter(TenantId tenant_id, std::int64_t serial, std::shared_ptr<Mail> letter);

@@ -319,7 +319,7 @@ TEST(Onboarding, TheOperatorEndsAPlanAndBeginsANewTrial) {
     EXPECT_FALSE(set_plan(desk, tenant_id, std::nullopt)->active);
     EXPECT_FALSE(set_plan(desk, tenant_id, std::nullopt)->active);
     EXPECT_EQ(stopped, 1);
-    desk.pass(Duration::of_days(30));
+    desk.pass({kUnclaimedLife.microseconds - 1});
     const auto view = set_plan(desk, tenant_id, PlanName::trial);
     EXPECT_TRUE(view->active);
     EXPECT_EQ(view->trial_expires, desk.clock.now() + kTrialLife);
