@@ -89,6 +89,7 @@ public:
         call(BotCall::initialize);
         call(BotCall::start);
     }
+    Json config() { return *parse_json(bots->config(tenant)); }
     std::string state() { return word_of(bots->status(tenant), "bot_state"); }
     static std::string word_of(const Json& json, std::string_view key) {
         const Json* value = json.is_object() ? json.find(key) : nullptr;

@@ -146,31 +146,12 @@ void add_lifecycle(OperationTable& table, BotService& bots) {
     });
 }
 
-// The text of a configuration is the longest to make and changes with its version only. Before the
-// bot was built once there is nothing yet that a version stands for.
-std::string config_text(BotService& bots, const TenantId& tenant_id) {
-    constexpr std::string_view kConfigText = "config";
-    const auto seen = bots.board().view(tenant_id);
-    if (!seen || seen->record.state == BotState::uninitialized) {
-        return to_text(bots.config(tenant_id));
-    }
-    const std::int64_t version = seen->record.config_version;
-    if (auto kept = bots.board().text(tenant_id, kConfigText, version)) {
-        return *std::move(kept);
-    }
-    Json config = describe(seen->record.config);
-    config.set("config_version", version);
-    std::string text = to_text(config);
-    bots.board().keep_text(tenant_id, kConfigText, version, text);
-    return text;
-}
-
 void add_reads(OperationTable& table, BotService& bots) {
     add(table, "status", at_once([&bots](const ApiCall& call) {
             return bots.status(call.tenant_id);
         }));
     add(table, "config", [&bots](const ApiCall& call, const ApiReplyTo& reply) {
-        reply(ApiReply{.status = 200, .body = config_text(bots, call.tenant_id), .headers = {}});
+        reply(ApiReply{.status = 200, .body = bots.config(call.tenant_id), .headers = {}});
     });
     add(table, "balances", at_once([&bots](const ApiCall& call) {
             return bots.balances(call.tenant_id);

@@ -34,6 +34,7 @@ enum class HydrationStep { permissions, filters, balances, open_orders, candles,
 inline constexpr std::string_view kPositionsText = "positions";
 inline constexpr std::string_view kExchangeText = "exchange_status";
 inline constexpr std::string_view kLogsText = "logs";
+inline constexpr std::string_view kConfigText = "config";
 
 struct BotView {
     BotRecord record;

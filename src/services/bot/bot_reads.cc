@@ -86,11 +86,24 @@ Json BotService::status(const TenantId& tenant_id) const {
     });
 }
 
-Json BotService::config(const TenantId& tenant_id) const {
+// The text of a configuration is the longest to make and changes with its version only. Before the
+// bot was built once there is nothing yet that a version stands for.
+std::string BotService::config(const TenantId& tenant_id) {
     const auto seen = board_.view(tenant_id);
+    const bool keeps = seen && seen->record.state != BotState::uninitialized;
+    const std::int64_t version = seen ? seen->record.config_version : 1;
+    if (keeps) {
+        if (auto kept = board_.text(tenant_id, kConfigText, version)) {
+            return *std::move(kept);
+        }
+    }
     Json json = describe(seen ? seen->record.config : parts_.defaults);
-    json.set("config_version", seen ? seen->record.config_version : 1);
-    return json;
+    json.set("config_version", version);
+    std::string text = to_text(json);
+    if (keeps) {
+        board_.keep_text(tenant_id, kConfigText, version, text);
+    }
+    return text;
 }
 
 Json BotService::balances(const TenantId& tenant_id) const {

@@ -143,8 +143,9 @@ public:
 
     // Reads from the board; any thread, at once.
     Json status(const TenantId& tenant_id) const;
-    Json config(const TenantId& tenant_id) const;
     Json balances(const TenantId& tenant_id) const;
+    // The answer's text; made anew when its version has moved.
+    std::string config(const TenantId& tenant_id);
     // The answer's text; made anew when the ledger has grown.
     Result<std::string> logs(const TenantId& tenant_id, std::int64_t lines);
     // From the board while the books have not moved, else by a turn.

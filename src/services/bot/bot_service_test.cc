@@ -194,17 +194,29 @@ TEST_F(Bot, FallsBackWhenTheVenueIsAwayAtItsStart) {
     EXPECT_EQ(BotWorld::word_of(world.call(BotCall::restart), "bot_state"), "running");
 }
 
+TEST_F(Bot, ShowsAChangedConfigurationThoughItsTextIsKept) {
+    world.run_bot();
+    const std::string before = world.bots->config(world.tenant);
+    EXPECT_EQ(world.bots->config(world.tenant), before);
+    ASSERT_EQ(
+        BotWorld::word_of(
+            world.change(world.human(), "update_pnl", UpdatePnl{Decimal(2)}), "status"),
+        "applied");
+    EXPECT_EQ(*world.config().find("pnl_perc"), Json::number("2"));
+    EXPECT_NE(world.bots->config(world.tenant), before);
+}
+
 TEST_F(Bot, MakesAnAgentsChangeAProposal) {
     const Json answer = world.change(world.agent(), "update_pnl", UpdatePnl{Decimal(2)});
     EXPECT_EQ(BotWorld::word_of(answer, "status"), "pending_approval");
-    EXPECT_EQ(*world.bots->config(world.tenant).find("pnl_perc"), Json::number("1"));
+    EXPECT_EQ(*world.config().find("pnl_perc"), Json::number("1"));
     EXPECT_EQ(to_text(*answer.find("difference")), R"({"pnl_perc":{"from":1,"to":2}})");
 }
 
 TEST_F(Bot, AppliesAPersonsChangeAtOnce) {
     const Json answer = world.change(world.human(), "update_pnl", UpdatePnl{Decimal(2)});
     EXPECT_EQ(BotWorld::word_of(answer, "status"), "applied");
-    EXPECT_EQ(*world.bots->config(world.tenant).find("pnl_perc"), Json::number("2"));
+    EXPECT_EQ(*world.config().find("pnl_perc"), Json::number("2"));
 }
 
 class Proposals : public Bot {
@@ -222,7 +234,7 @@ protected:
                 std::move(reply));
         });
     }
-    std::string pnl() { return to_text(*world.bots->config(world.tenant).find("pnl_perc")); }
+    std::string pnl() { return to_text(*world.config().find("pnl_perc")); }
 };
 
 TEST_F(Proposals, AreCarriedOutByAHumanAfterARestart) {
@@ -256,9 +268,9 @@ TEST_F(Proposals, AreNotUndoneByAReload) {
 TEST_F(Bot, GoesBackToWhatItsOwnerApprovedLast) {
     world.change(world.human(), "update_pnl", UpdatePnl{Decimal(2)});
     world.change(world.host(), "update_pnl", UpdatePnl{Decimal(5)});
-    EXPECT_EQ(*world.bots->config(world.tenant).find("pnl_perc"), Json::number("5"));
+    EXPECT_EQ(*world.config().find("pnl_perc"), Json::number("5"));
     world.body([&](BotService::Reply reply) { world.bots->reload(world.agent(), reply); });
-    EXPECT_EQ(*world.bots->config(world.tenant).find("pnl_perc"), Json::number("2"));
+    EXPECT_EQ(*world.config().find("pnl_perc"), Json::number("2"));
 }
 
 TEST_F(Bot, LeavesAMarketThatIsTakenOutAndCancelsItsOrdersThere) {
