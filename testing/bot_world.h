@@ -104,6 +104,7 @@ public:
     FakeMasterKeys masters;
     MemoryPnlLog log;
     bool venue_answers = true;
+    std::function<void()> on_fetch = [] {};  // Whenever the venue is asked.
     std::unique_ptr<WorkerPool> workers;
     std::unique_ptr<VaultService> vault;
     std::unique_ptr<PnlJobs> pnl;
@@ -150,6 +151,7 @@ private:
             .clock = clock,
             .fetch = [this](
                          const VenueAccount& account, std::int64_t cursor) -> Result<VenueReport> {
+                on_fetch();
                 if (!venue_answers) {
                     return fail(errors::venue_unreachable, "The venue does not answer.");
                 }

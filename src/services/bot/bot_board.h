@@ -24,11 +24,12 @@ inline constexpr Duration kPulseEvery = Duration::of_seconds(10);
 // After a pulse whose facts had moved before they could be used.
 inline constexpr Duration kPulseAgain = Duration::of_seconds(1);
 
-// The steps of S15's hydration, in order.
-inline constexpr std::array<std::string_view, 6> kHydrationWords{
-    "permissions", "filters", "balances", "open_orders", "candles", "trades"};
+// The steps of S15's hydration, in order. Open orders come with the balances, in one answer of the
+// venue.
+inline constexpr std::array<std::string_view, 5> kHydrationWords{
+    "permissions", "filters", "balances", "candles", "trades"};
 
-enum class HydrationStep { permissions, filters, balances, open_orders, candles, trades };
+enum class HydrationStep { permissions, filters, balances, candles, trades };
 
 // Endpoints whose texts are kept.
 inline constexpr std::string_view kPositionsText = "positions";

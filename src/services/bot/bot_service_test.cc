@@ -194,6 +194,17 @@ TEST_F(Bot, FallsBackWhenTheVenueIsAwayAtItsStart) {
     EXPECT_EQ(BotWorld::word_of(world.call(BotCall::restart), "bot_state"), "running");
 }
 
+TEST_F(Bot, SaysWhereItsHydrationIs) {
+    world.put_keys();
+    std::vector<std::string> seen;
+    world.on_fetch = [&] {
+        seen.push_back(to_text(*world.bots->status(world.tenant).find("hydration")));
+    };
+    world.call(BotCall::initialize);
+    EXPECT_EQ(seen, (std::vector<std::string>{R"({"step":"balances","done":2,"total":5})"}));
+    EXPECT_TRUE(world.bots->status(world.tenant).find("hydration")->is_null());
+}
+
 TEST_F(Bot, ShowsAChangedConfigurationThoughItsTextIsKept) {
     world.run_bot();
     const std::string before = world.bots->config(world.tenant);
