@@ -126,6 +126,22 @@ Result<TenantId> choose_chain(LedgerStore& store, const std::string& named) {
         "Name one with --tenant.");
 }
 
+Result<std::vector<TenantId>> choose_chains(LedgerStore& store, const std::string& named) {
+    std::vector<TenantId> tenants;
+    if (!named.empty()) {
+        TRY_ASSIGN(TenantId tenant_id, choose_chain(store, named));
+        tenants.push_back(std::move(tenant_id));
+        return tenants;
+    }
+    TRY_ASSIGN(const auto heads, store.load_heads());
+    for (const auto& [tenant_id, head] : heads) {
+        if (tenant_id != system_tenant()) {
+            tenants.push_back(tenant_id);
+        }
+    }
+    return tenants;
+}
+
 Result<void> print_tail(LedgerStore& store, const TailOptions& options, std::ostream& out) {
     HeadWatch watch(options.data_folder);
     TRY_ASSIGN(const LedgerHead head, store.read_head(options.tenant_id));
@@ -187,6 +203,15 @@ std::string describe_record(const AuditRecord& record) {
                {"hash", record.hash},
            }) +
            "detail\n" + print_safe(to_pretty_text(draft.detail), true) + "\n";
+}
+
+std::string describe_fault(const TenantId& tenant_id, const std::optional<ChainFault>& fault) {
+    if (!fault) {
+        return {};
+    }
+    return "The chain of " + print_safe(tenant_id.text()) + " is broken at record " +
+           std::to_string(fault->seq) + " (" + std::string(fault->reason) +
+           "); run `interlock audit verify`.\n";
 }
 
 std::string describe_export(const ExportReport& report) {

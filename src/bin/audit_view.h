@@ -1,10 +1,13 @@
 // Records of the ledger laid out for people, and the choice of which ones.
 #pragma once
 
+#include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "contracts/audit/audit_record.h"
+#include "core/ledger/hash_chain.h"
 #include "ports/ledger_store.h"
 #include "services/ledger_export.h"
 
@@ -15,6 +18,8 @@ inline constexpr std::int64_t kTailMax = 100'000;
 // The named chain, or the only tenant's when none is named; a usage error that lists them
 // otherwise.
 Result<TenantId> choose_chain(LedgerStore& store, const std::string& named);
+// The named chain, or every tenant's when none is named.
+Result<std::vector<TenantId>> choose_chains(LedgerStore& store, const std::string& named);
 
 struct TailOptions {
     std::string data_folder;
@@ -31,6 +36,8 @@ Result<AuditRecord> find_record(
     LedgerStore& store, const TenantId& tenant_id, const std::string& text);
 
 std::string describe_record(const AuditRecord& record);
+// One line that says where the tenant's chain is broken and what to do; empty without a fault.
+std::string describe_fault(const TenantId& tenant_id, const std::optional<ChainFault>& fault);
 std::string describe_export(const ExportReport& report);
 
 }  // namespace interlock

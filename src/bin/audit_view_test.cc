@@ -39,6 +39,25 @@ TEST(AuditView, RefusesATenantWithoutAChain) {
     EXPECT_EQ(choose_chain(ledger.store(), "nobody").error(), errors::not_found);
 }
 
+TEST(AuditView, TakesEveryTenantForACommandThatReadsThemAll) {
+    TestLedger ledger;
+    ledger.append("_system", 1);
+    ledger.append("demo", 1);
+    ledger.append("other", 1);
+    const std::vector<TenantId> all{kDemo, TenantId::trusted("other")};
+    EXPECT_EQ(choose_chains(ledger.store(), "").value(), all);
+    EXPECT_EQ(choose_chains(ledger.store(), "demo").value(), std::vector{kDemo});
+    EXPECT_EQ(choose_chains(ledger.store(), "nobody").error(), errors::not_found);
+}
+
+TEST(AuditView, SaysWhereAChainIsBrokenAndNothingOtherwise) {
+    EXPECT_EQ(describe_fault(kDemo, std::nullopt), "");
+    EXPECT_EQ(
+        describe_fault(kDemo, ChainFault{3, "content_changed", {}}),
+        "The chain of demo is broken at record 3 (content_changed); run `interlock audit "
+        "verify`.\n");
+}
+
 TEST(AuditView, PrintsTheNewestRecordsOldestFirst) {
     TestLedger ledger;
     ledger.append("demo", 12);

@@ -5,7 +5,7 @@
 #include "base/errors.h"
 #include "bin/audit_view.h"
 #include "bin/console.h"
-#include "bin/ledger_folder.h"
+#include "bin/ledger_run.h"
 #include "bin/server_client.h"
 #include "services/replay_service.h"
 
@@ -19,20 +19,13 @@ struct Options {
     bool all = false;
 };
 
-// Every tenant with a chain, or the one named.
+// A decision's own tenant, or everyone's decisions.
 Result<std::vector<TenantId>> chosen_tenants(LedgerStore& store, const Options& options) {
-    if (!options.decision.empty() || !options.tenant.empty()) {
-        TRY_ASSIGN(const TenantId tenant_id, choose_chain(store, options.tenant));
-        return std::vector{tenant_id};
+    if (options.decision.empty()) {
+        return choose_chains(store, options.tenant);
     }
-    TRY_ASSIGN(const auto heads, store.load_heads());
-    std::vector<TenantId> tenants;
-    for (const auto& [tenant_id, head] : heads) {
-        if (tenant_id != system_tenant()) {
-            tenants.push_back(tenant_id);
-        }
-    }
-    return tenants;
+    TRY_ASSIGN(const TenantId tenant_id, choose_chain(store, options.tenant));
+    return std::vector{tenant_id};
 }
 
 std::string where_of(const ReplayVerdict& verdict) {
@@ -52,12 +45,8 @@ std::string describe(const ReplayReport& report) {
         }
         text += render_table({"DECISION", "OUTCOME", "WHERE", "FOUND"}, rows);
     }
-    if (report.fault) {
-        text += "The chain of " + print_safe(report.tenant_id.text()) + " is broken at record " +
-                std::to_string(report.fault->seq) + " (" + std::string(report.fault->reason) +
-                "); run `interlock audit verify`.\n";
-    }
-    return text + print_safe(report.tenant_id.text()) + ": " + (report.ok() ? "OK, " : "") +
+    return text + describe_fault(report.tenant_id, report.fault) +
+           print_safe(report.tenant_id.text()) + ": " + (report.ok() ? "OK, " : "") +
            count_text(report.decisions, "decision") + " and " + count_text(report.steps, "step") +
            " replayed, " + std::to_string(report.differing) + " differing, " +
            std::to_string(report.not_replayable) + " not replayable.\n";
@@ -108,20 +97,8 @@ ExitCode run_replay(const GlobalOptions& global, const Options& options) {
     if (const auto why = why_not(options)) {
         return report_usage(global, *why, "Run `interlock replay --help`.");
     }
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return folder.error();
-    }
-    // One moment for everything: decisions move on while a server runs.
-    const auto store = open_ledger(*folder, LedgerView::snapshot);
-    if (!store) {
-        return report_failure(global, store.error());
-    }
-    const auto ok = replay(global, options, **store);
-    if (!ok) {
-        return report_failure(global, ok.error());
-    }
-    return *ok ? ExitCode::ok : ExitCode::refused;
+    return run_on_ledger(
+        global, [&](LedgerStore& store) { return replay(global, options, store); });
 }
 
 }  // namespace

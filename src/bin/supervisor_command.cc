@@ -7,8 +7,7 @@
 #include "base/errors.h"
 #include "bin/audit_view.h"
 #include "bin/console.h"
-#include "bin/ledger_folder.h"
-#include "bin/server_client.h"
+#include "bin/ledger_run.h"
 #include "services/supervisor/supervisor_replay.h"
 
 namespace interlock {
@@ -23,22 +22,6 @@ struct Options {
     bool only_actions = false;
     std::int64_t limit = 20;
 };
-
-// Every tenant with a chain, or the one named.
-Result<std::vector<TenantId>> chosen_tenants(LedgerStore& store, const Options& options) {
-    if (!options.tenant.empty()) {
-        TRY_ASSIGN(const TenantId tenant_id, choose_chain(store, options.tenant));
-        return std::vector{tenant_id};
-    }
-    TRY_ASSIGN(const auto heads, store.load_heads());
-    std::vector<TenantId> tenants;
-    for (const auto& [tenant_id, head] : heads) {
-        if (tenant_id != system_tenant()) {
-            tenants.push_back(tenant_id);
-        }
-    }
-    return tenants;
-}
 
 // Empty when it is null or absent.
 std::string word_at(const Json& json, std::string_view key) {
@@ -56,15 +39,6 @@ std::string action_of(const RecordedRound& round) {
 std::string regime_of(const RecordedRound& round) {
     const Json* narrative = round.decision.find("narrative");
     return narrative == nullptr ? "-" : text_at(*narrative, "regime");
-}
-
-std::string describe_fault(const TenantId& tenant_id, const std::optional<ChainFault>& fault) {
-    if (!fault) {
-        return {};
-    }
-    return "The chain of " + print_safe(tenant_id.text()) + " is broken at record " +
-           std::to_string(fault->seq) + " (" + std::string(fault->reason) +
-           "); run `interlock audit verify`.\n";
 }
 
 std::string describe(const SupervisorReplayReport& report) {
@@ -122,7 +96,7 @@ Result<SupervisorLedger> ledger_of(
 }
 
 Result<bool> replay(const GlobalOptions& global, const Options& options, LedgerStore& store) {
-    TRY_ASSIGN(const std::vector<TenantId> tenants, chosen_tenants(store, options));
+    TRY_ASSIGN(const std::vector<TenantId> tenants, choose_chains(store, options.tenant));
     bool ok = true;
     for (const TenantId& tenant_id : tenants) {
         ProgressLine progress(global.json);
@@ -170,7 +144,7 @@ Result<std::deque<RecordedRound>> last_rounds(
 
 Result<bool> show(
     const GlobalOptions& global, const Options& options, LedgerStore& store, bool per_concern) {
-    TRY_ASSIGN(const std::vector<TenantId> tenants, chosen_tenants(store, options));
+    TRY_ASSIGN(const std::vector<TenantId> tenants, choose_chains(store, options.tenant));
     for (const TenantId& tenant_id : tenants) {
         ProgressLine progress(global.json);
         TRY_ASSIGN(const SupervisorLedger ledger, ledger_of(store, tenant_id, options, progress));
@@ -192,22 +166,6 @@ Result<bool> show(
 
 using Run = std::function<Result<bool>(const GlobalOptions&, const Options&, LedgerStore&)>;
 
-ExitCode run_on_ledger(const GlobalOptions& global, const Options& options, const Run& run) {
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return folder.error();
-    }
-    const auto store = open_ledger(*folder, LedgerView::snapshot);
-    if (!store) {
-        return report_failure(global, store.error());
-    }
-    const auto ok = run(global, options, **store);
-    if (!ok) {
-        return report_failure(global, ok.error());
-    }
-    return *ok ? ExitCode::ok : ExitCode::refused;
-}
-
 struct Spec {
     std::string name;
     std::string help;
@@ -223,7 +181,10 @@ CLI::App* add(
     command->add_option("--since", options->since, "Decisions from this time on (RFC 3339).")
         ->type_name("TIME");
     command->callback([&line, options, run = std::move(spec.run)] {
-        line.run = [&line, options, run] { return run_on_ledger(line.global, *options, run); };
+        line.run = [&line, options, run] {
+            return run_on_ledger(
+                line.global, [&](LedgerStore& store) { return run(line.global, *options, store); });
+        };
     });
     return command;
 }

@@ -1,0 +1,25 @@
+#include "bin/ledger_run.h"
+
+#include "bin/ledger_folder.h"
+#include "bin/server_client.h"
+
+namespace interlock {
+
+ExitCode run_on_ledger(
+    const GlobalOptions& global, const std::function<Result<bool>(LedgerStore&)>& run) {
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return folder.error();
+    }
+    const auto store = open_ledger(*folder, LedgerView::snapshot);
+    if (!store) {
+        return report_failure(global, store.error());
+    }
+    const auto ok = run(**store);
+    if (!ok) {
+        return report_failure(global, ok.error());
+    }
+    return *ok ? ExitCode::ok : ExitCode::refused;
+}
+
+}  // namespace interlock
