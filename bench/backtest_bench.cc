@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "bench/latency.h"
+#include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 #include "core/market/synthetic_market.h"
 
@@ -191,7 +192,6 @@ Result<std::vector<BacktestBenchRow>> run_backtest_bench(const BacktestBenchOpti
 }
 
 Json encode(const BacktestBenchRow& row) {
-    const auto number = [](double value) { return Json::number(fmt::format("{:.1f}", value)); };
     return Json::object({
         {"strategy", row.strategy},
         {"layout", row.layout},
@@ -200,9 +200,9 @@ Json encode(const BacktestBenchRow& row) {
         {"events", row.events},
         {"fills", row.fills},
         {"decisions", row.decisions},
-        {"events_per_s", number(row.events_per_s)},
-        {"events_per_cpu_s", number(row.events_per_cpu_s)},
-        {"ns_per_event", number(row.ns_per_event)},
+        {"events_per_s", rounded(row.events_per_s, 1)},
+        {"events_per_cpu_s", rounded(row.events_per_cpu_s, 1)},
+        {"ns_per_event", rounded(row.ns_per_event, 1)},
         {"peak_bytes", row.peak_bytes},
     });
 }

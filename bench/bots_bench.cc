@@ -2,47 +2,31 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
-#include "base/errors.h"
+#include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 
 namespace interlock {
 namespace {
 
-Result<std::string> folder_for(const ScratchFolder& scratch, const std::string& part) {
-    std::string path = scratch.file(part);
-    std::error_code error;
-    std::filesystem::create_directory(path, error);
-    if (error) {
-        return fail(errors::io_failed, "Cannot make " + path + ": " + error.message() + ".");
-    }
-    return path;
-}
-
-Json number(double value, int digits) {
-    return Json::number(fmt::format("{:.{}f}", value, digits));
-}
-
 Json encode_read(const BotReadRow& row) {
     return Json::object({
         {"endpoint", row.endpoint},
         {"answer_bytes", row.answer_bytes},
-        {"bare_per_s", number(row.bare_per_s, 0)},
-        {"header_per_s", number(row.header_per_s, 0)},
-        {"path_per_s", number(row.path_per_s, 0)},
-        {"header_ratio", number(row.header_ratio, 3)},
-        {"path_ratio", number(row.path_ratio, 3)},
-        {"header_cpu_ratio", number(row.header_cpu_ratio, 3)},
-        {"path_cpu_ratio", number(row.path_cpu_ratio, 3)},
+        {"bare_per_s", rounded(row.bare_per_s, 0)},
+        {"header_per_s", rounded(row.header_per_s, 0)},
+        {"path_per_s", rounded(row.path_per_s, 0)},
+        {"header_ratio", rounded(row.header_ratio, 3)},
+        {"path_ratio", rounded(row.path_ratio, 3)},
+        {"header_cpu_ratio", rounded(row.header_cpu_ratio, 3)},
+        {"path_cpu_ratio", rounded(row.path_cpu_ratio, 3)},
     });
 }
 
 Json encode_pulses(const BotPulseReport& report) {
     return Json::object({
         {"bots", report.bots},
-        {"made_in_seconds", number(report.made_in_seconds, 1)},
-        {"seconds", number(report.seconds, 1)},
+        {"made_in_seconds", rounded(report.made_in_seconds, 1)},
+        {"seconds", rounded(report.seconds, 1)},
         {"pulses", report.pulses},
         {"acting", report.acting},
         {"late", report.late},
@@ -51,25 +35,25 @@ Json encode_pulses(const BotPulseReport& report) {
         {"delay_p50_us", report.delay_p50_us},
         {"delay_p99_us", report.delay_p99_us},
         {"delay_max_us", report.delay_max_us},
-        {"core_share", number(report.core_share, 4)},
+        {"core_share", rounded(report.core_share, 4)},
         {"resident_empty_bytes", report.resident_empty},
         {"resident_full_bytes", report.resident_full},
-        {"bytes_per_bot", number(report.bytes_per_bot(), 0)},
+        {"bytes_per_bot", rounded(report.bytes_per_bot(), 0)},
     });
 }
 
 Json encode_isolation(const IsolationRow& row) {
     return Json::object({
         {"flood", row.flood},
-        {"flood_per_s", number(row.flood_per_s, 0)},
-        {"flood_refused", number(row.flood_refused, 3)},
+        {"flood_per_s", rounded(row.flood_per_s, 0)},
+        {"flood_refused", rounded(row.flood_refused, 3)},
         {"call", row.call},
         {"calls", row.calls},
         {"alone_p50_us", row.alone_p50_us},
         {"alone_p99_us", row.alone_p99_us},
         {"flooded_p50_us", row.flooded_p50_us},
         {"flooded_p99_us", row.flooded_p99_us},
-        {"p99_ratio", number(row.p99_ratio(), 2)},
+        {"p99_ratio", rounded(row.p99_ratio(), 2)},
     });
 }
 
@@ -150,15 +134,15 @@ Result<BotsBenchReport> run_bots_bench(const BotsBenchOptions& options) {
     TRY_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(options.folder));
     BotsBenchReport report;
     if (options.reads) {
-        TRY_ASSIGN(const std::string folder, folder_for(scratch, "reads"));
+        TRY_ASSIGN(const std::string folder, scratch.make_folder("reads"));
         TRY_ASSIGN(report.reads, run_bot_reads(options, folder));
     }
     if (options.pulses) {
-        TRY_ASSIGN(const std::string folder, folder_for(scratch, "pulses"));
+        TRY_ASSIGN(const std::string folder, scratch.make_folder("pulses"));
         TRY_ASSIGN(report.pulses, run_bot_pulses(options, folder));
     }
     if (options.isolation) {
-        TRY_ASSIGN(const std::string folder, folder_for(scratch, "isolation"));
+        TRY_ASSIGN(const std::string folder, scratch.make_folder("isolation"));
         TRY_ASSIGN(report.isolation, run_isolation(options, folder));
     }
     return report;

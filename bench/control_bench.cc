@@ -11,6 +11,7 @@
 #include "adapters/system/system_clock.h"
 #include "base/check.h"
 #include "base/errors.h"
+#include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 #include "bench/turn_load.h"
 #include "core/account/account.h"
@@ -232,17 +233,14 @@ Result<void> measure(const ControlBenchOptions& options, bool is_control, Rounds
 }
 
 Json encode(const ControlBenchSide& side) {
-    const auto number = [](double value, int decimals) {
-        return Json::number(fmt::format("{:.{}f}", value, decimals));
-    };
     return Json::object({
-        {"per_s", number(side.per_s, 1)},
+        {"per_s", rounded(side.per_s, 1)},
         {"p50_us", side.p50_us},
         {"p99_us", side.p99_us},
-        {"mean_batch", number(side.mean_batch, 2)},
-        {"engine_cpu_share", number(side.engine_cpu_share, 3)},
-        {"engine_us", number(side.engine_us, 2)},
-        {"bare_per_s", number(side.bare_per_s, 1)},
+        {"mean_batch", rounded(side.mean_batch, 2)},
+        {"engine_cpu_share", rounded(side.engine_cpu_share, 3)},
+        {"engine_us", rounded(side.engine_us, 2)},
+        {"bare_per_s", rounded(side.bare_per_s, 1)},
     });
 }
 
@@ -284,8 +282,8 @@ Json encode(const ControlBenchReport& report) {
         {"rounds", report.rounds},
         {"plain", encode(report.plain)},
         {"control", encode(report.control)},
-        {"ratio", Json::number(fmt::format("{:.3f}", report.ratio()))},
-        {"bare_ratio", Json::number(fmt::format("{:.3f}", report.bare_ratio()))},
+        {"ratio", rounded(report.ratio(), 3)},
+        {"bare_ratio", rounded(report.bare_ratio(), 3)},
     });
 }
 

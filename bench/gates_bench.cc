@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "bench/latency.h"
+#include "bench/rounded.h"
 #include "core/dry_run/dry_run.h"
 #include "core/gates/sample_world.h"
 
@@ -198,17 +199,16 @@ std::vector<GatesRow> run_gates_bench(const GatesBenchOptions& options) {
 }
 
 Json encode(const GatesRow& row) {
-    const auto number = [](double value) { return Json::number(fmt::format("{:.3f}", value)); };
     return Json::object({
         {"what", row.what},
         {"varied", row.varied},
         {"intents", row.intents},
         {"open_orders", row.open_orders},
         {"symbols", row.symbols},
-        {"p50_ns", number(row.p50_ns)},
-        {"p99_ns", number(row.p99_ns)},
-        {"times_first", number(row.times_first)},
-        {"per_count", number(row.per_count)},
+        {"p50_ns", rounded(row.p50_ns, 3)},
+        {"p99_ns", rounded(row.p99_ns, 3)},
+        {"times_first", rounded(row.times_first, 3)},
+        {"per_count", rounded(row.per_count, 3)},
     });
 }
 

@@ -11,6 +11,7 @@
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "bench/latency.h"
+#include "bench/rounded.h"
 #include "core/account/facts.h"
 #include "core/dry_run/dry_run.h"
 #include "core/gates/sample_world.h"
@@ -214,11 +215,12 @@ Result<TickReport> run_tick_bench(const TickBenchOptions& options) {
 }
 
 Json encode(const TickReport& report) {
-    const auto number = [](double value) { return Json::number(fmt::format("{:.3f}", value)); };
     Json rows = Json::array();
     for (const TickRow& row : report.rows) {
         rows.push(Json::object(
-            {{"part", row.part}, {"p50_us", number(row.p50_us)}, {"p99_us", number(row.p99_us)}}));
+            {{"part", row.part},
+             {"p50_us", rounded(row.p50_us, 3)},
+             {"p99_us", rounded(row.p99_us, 3)}}));
     }
     return Json::object({
         {"symbols", report.symbols},

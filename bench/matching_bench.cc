@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "bench/latency.h"
+#include "bench/rounded.h"
 #include "core/matching/matching_engine.h"
 
 namespace interlock {
@@ -130,7 +131,7 @@ Json encode(const MatchingRow& row) {
     return Json::object({
         {"mix", row.mix},
         {"calls", row.calls},
-        {"orders_per_s", Json::number(fmt::format("{:.0f}", row.orders_per_s))},
+        {"orders_per_s", rounded(row.orders_per_s, 0)},
         {"p50_ns", row.p50_ns},
         {"p99_ns", row.p99_ns},
         {"p999_ns", row.p999_ns},

@@ -2,28 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
-#include "base/errors.h"
+#include "base/json_list.h"
+#include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 
 namespace interlock {
 namespace {
-
-Result<std::string> folder_for(const ScratchFolder& scratch, const std::string& part) {
-    // Absolute, because peers are told of it too.
-    std::error_code error;
-    std::string path = std::filesystem::absolute(scratch.file(part), error).string();
-    std::filesystem::create_directory(path, error);
-    if (error) {
-        return fail(errors::io_failed, "Cannot make " + path + ": " + error.message() + ".");
-    }
-    return path;
-}
-
-Json number(double value, int digits) {
-    return Json::number(fmt::format("{:.{}f}", value, digits));
-}
 
 Json encode_keys(const RelayKeysRow& row) {
     return Json::object({
@@ -43,11 +27,11 @@ Json encode_sockets(const RelaySocketsRow& row) {
         {"sockets", row.sockets},
         {"resident_before_bytes", row.resident_before},
         {"resident_after_bytes", row.resident_after},
-        {"resident_per_socket", number(row.bytes_per_socket(), 0)},
+        {"resident_per_socket", rounded(row.bytes_per_socket(), 0)},
         {"proportional_before_bytes", row.proportional_before},
         {"proportional_after_bytes", row.proportional_after},
-        {"proportional_per_socket", number(row.proportional_per_socket(), 0)},
-        {"dial_seconds", number(row.dial_seconds, 2)},
+        {"proportional_per_socket", rounded(row.proportional_per_socket(), 0)},
+        {"dial_seconds", rounded(row.dial_seconds, 2)},
     });
 }
 
@@ -56,11 +40,11 @@ Json encode_inbound(const RelayInboundRow& row) {
         {"store", row.store},
         {"instances", row.instances},
         {"in_flight", row.in_flight},
-        {"per_second", number(row.per_second, 0)},
+        {"per_second", rounded(row.per_second, 0)},
         {"p50_us", row.p50_us},
         {"p99_us", row.p99_us},
-        {"cpu_us", number(row.cpu_us, 1)},
-        {"ratio", number(row.ratio, 3)},
+        {"cpu_us", rounded(row.cpu_us, 1)},
+        {"ratio", rounded(row.ratio, 3)},
     });
 }
 
@@ -147,26 +131,22 @@ Result<RelayBenchReport> run_relay_bench(const RelayBenchOptions& options) {
         TRY_ASSIGN(report.keys, run_relay_keys(options));
     }
     if (options.sockets) {
-        TRY_ASSIGN(const std::string folder, folder_for(scratch, "sockets"));
+        TRY_ASSIGN(const std::string folder, scratch.make_folder("sockets"));
         TRY_ASSIGN(report.sockets, run_relay_sockets(options, folder, report.missing));
     }
     if (options.inbound) {
-        TRY_ASSIGN(const std::string folder, folder_for(scratch, "inbound"));
+        TRY_ASSIGN(const std::string folder, scratch.make_folder("inbound"));
         TRY_ASSIGN(report.inbound, run_relay_inbound(options, folder, report.missing));
     }
     return report;
 }
 
 Json encode(const RelayBenchReport& report) {
-    Json missing = Json::array();
-    for (const std::string& one : report.missing) {
-        missing.push(one);
-    }
     return Json::object({
         {"keys", list_of(report.keys, encode_keys)},
         {"sockets", list_of(report.sockets, encode_sockets)},
         {"inbound", list_of(report.inbound, encode_inbound)},
-        {"missing", std::move(missing)},
+        {"missing", json_list(report.missing)},
     });
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "bench/latency.h"
+#include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 #include "bench/turn_load.h"
 #include "services/replay_service.h"
@@ -68,7 +69,7 @@ Json encode(const ReplayBenchReport& report) {
     return Json::object({
         {"decisions", report.decisions},
         {"steps", report.steps},
-        {"decisions_per_minute", Json::number(fmt::format("{:.0f}", report.decisions_per_minute))},
+        {"decisions_per_minute", rounded(report.decisions_per_minute, 0)},
         {"rounds", report.rounds},
     });
 }

@@ -29,6 +29,16 @@ Result<ScratchFolder> ScratchFolder::create(const std::string& parent) {
 ScratchFolder::ScratchFolder(ScratchFolder&& other) noexcept
     : path_(std::exchange(other.path_, {})) {}
 
+Result<std::string> ScratchFolder::make_folder(const std::string& name) const {
+    std::string path = file(name);
+    std::error_code error;
+    std::filesystem::create_directory(path, error);
+    if (error) {
+        return fail(errors::io_failed, "Cannot make " + path + ": " + error.message() + ".");
+    }
+    return path;
+}
+
 ScratchFolder::~ScratchFolder() {
     if (!path_.empty()) {
         std::error_code ignored;  // What is left behind harms nobody.

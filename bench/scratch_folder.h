@@ -18,6 +18,8 @@ public:
 
     const std::string& path() const { return path_; }
     std::string file(const std::string& name) const { return path_ + "/" + name; }
+    // A new folder inside; its path.
+    Result<std::string> make_folder(const std::string& name) const;
 
 private:
     explicit ScratchFolder(std::string path) : path_(std::move(path)) {}

@@ -17,6 +17,7 @@
 #include "adapters/system/random_id_source.h"
 #include "base/errors.h"
 #include "bench/latency.h"
+#include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 #include "core/market/synthetic_market.h"
 #include "services/loop/venue_sink.h"
@@ -330,7 +331,6 @@ Result<StrategiesBenchReport> run_strategies_bench(const StrategiesBenchOptions&
 }
 
 Json encode(const StrategiesBenchReport& report) {
-    const auto number = [](double value) { return Json::number(fmt::format("{:.3f}", value)); };
     return Json::object({
         {"instances", report.instances},
         {"running", report.running},
@@ -338,10 +338,10 @@ Json encode(const StrategiesBenchReport& report) {
         {"accounts", report.accounts},
         {"rounds", report.rounds},
         {"open_orders", report.open_orders},
-        {"acting_per_round", number(report.acting)},
-        {"round_cpu_p50_ms", number(report.round_p50_ms)},
-        {"round_cpu_max_ms", number(report.round_max_ms)},
-        {"quiet_round_cpu_p50_ms", number(report.quiet_p50_ms)},
+        {"acting_per_round", rounded(report.acting, 3)},
+        {"round_cpu_p50_ms", rounded(report.round_p50_ms, 3)},
+        {"round_cpu_max_ms", rounded(report.round_max_ms, 3)},
+        {"quiet_round_cpu_p50_ms", rounded(report.quiet_p50_ms, 3)},
     });
 }
 

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 
+#include "bench/rounded.h"
+
 namespace interlock {
 namespace {
 
 // A share from which on a resource counts as used up; the rest goes to switching and noise.
 constexpr double kUsedUp = 0.85;
-
-Json rounded(double value, int decimals) {
-    return Json::number(fmt::format("{:.{}f}", value, decimals));
-}
 
 }  // namespace
 

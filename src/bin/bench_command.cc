@@ -39,6 +39,10 @@ struct TurnsFlags {
     int rounds = 3;
 };
 
+bool is_chosen(const std::vector<std::string>& chosen, std::string_view word) {
+    return std::find(chosen.begin(), chosen.end(), word) != chosen.end();
+}
+
 void add_load(CommandLine& line, CLI::App& command, TurnKind kind, TurnsFlags defaults) {
     const auto flags = std::make_shared<TurnsFlags>(std::move(defaults));
     command.add_option("--seconds", flags->seconds, "Length of each measurement.")
@@ -53,15 +57,11 @@ void add_load(CommandLine& line, CLI::App& command, TurnKind kind, TurnsFlags de
         ->check(CLI::IsMember({"inprocess", "http"}));
     command.callback([&line, flags, kind] {
         line.run = [&line, flags, kind] {
-            const auto has = [&](std::string_view word) {
-                return std::find(flags->transports.begin(), flags->transports.end(), word) !=
-                       flags->transports.end();
-            };
             TurnsBenchOptions options;
             options.callers = flags->callers;
             options.kind = kind;
-            options.inprocess = has("inprocess");
-            options.http = has("http");
+            options.inprocess = is_chosen(flags->transports, "inprocess");
+            options.http = is_chosen(flags->transports, "http");
             options.seconds = flags->seconds;
             options.rounds = flags->rounds;
             return run_bench_turns_command(line.global, std::move(options));
@@ -253,13 +253,9 @@ void add_bots(CommandLine& line, CLI::App& bench) {
         ->check(CLI::Range(1, 86'400));
     command->callback([&line, flags] {
         line.run = [&line, flags] {
-            const auto has = [&](std::string_view word) {
-                return std::find(flags->parts.begin(), flags->parts.end(), word) !=
-                       flags->parts.end();
-            };
-            flags->options.reads = has("reads");
-            flags->options.pulses = has("pulses");
-            flags->options.isolation = has("isolation");
+            flags->options.reads = is_chosen(flags->parts, "reads");
+            flags->options.pulses = is_chosen(flags->parts, "pulses");
+            flags->options.isolation = is_chosen(flags->parts, "isolation");
             return run_bench_bots_command(line.global, flags->options);
         };
     });
@@ -295,13 +291,9 @@ void add_relay(CommandLine& line, CLI::App& bench) {
     command->add_option("--nats-server", options.nats_server, "Another one than Debian's.");
     command->callback([&line, flags] {
         line.run = [&line, flags] {
-            const auto has = [&](std::string_view word) {
-                return std::find(flags->parts.begin(), flags->parts.end(), word) !=
-                       flags->parts.end();
-            };
-            flags->options.keys = has("keys");
-            flags->options.sockets = has("sockets");
-            flags->options.inbound = has("inbound");
+            flags->options.keys = is_chosen(flags->parts, "keys");
+            flags->options.sockets = is_chosen(flags->parts, "sockets");
+            flags->options.inbound = is_chosen(flags->parts, "inbound");
             flags->options.peers = !flags->alone;
             return run_bench_relay_command(line.global, flags->options);
         };
@@ -339,6 +331,15 @@ void add_bare_http(CommandLine& line, CLI::App& bench) {
             return served ? ExitCode::ok : report(line.global, served.error());
         };
     });
+}
+
+template <class Report>
+ExitCode print_report(const GlobalOptions& global, const Result<Report>& ran) {
+    if (!ran) {
+        return report(global, ran.error());
+    }
+    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
+    return ExitCode::ok;
 }
 
 }  // namespace
@@ -394,41 +395,21 @@ ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions 
 
 ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOptions options) {
     options.folder = global.data;
-    const auto ran = run_replay_bench(options);
-    if (!ran) {
-        return report(global, ran.error());
-    }
-    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
-    return ExitCode::ok;
+    return print_report(global, run_replay_bench(options));
 }
 
 ExitCode run_bench_control_command(const GlobalOptions& global, ControlBenchOptions options) {
     options.folder = global.data;
-    const auto ran = run_control_bench(options);
-    if (!ran) {
-        return report(global, ran.error());
-    }
-    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
-    return ExitCode::ok;
+    return print_report(global, run_control_bench(options));
 }
 
 ExitCode run_bench_strategies_command(const GlobalOptions& global, StrategiesBenchOptions options) {
     options.folder = global.data;
-    const auto ran = run_strategies_bench(options);
-    if (!ran) {
-        return report(global, ran.error());
-    }
-    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
-    return ExitCode::ok;
+    return print_report(global, run_strategies_bench(options));
 }
 
 ExitCode run_bench_tick_command(const GlobalOptions& global, const TickBenchOptions& options) {
-    const auto ran = run_tick_bench(options);
-    if (!ran) {
-        return report(global, ran.error());
-    }
-    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
-    return ExitCode::ok;
+    return print_report(global, run_tick_bench(options));
 }
 
 ExitCode run_bench_matching_command(
@@ -447,12 +428,7 @@ ExitCode run_bench_matching_command(
 }
 
 ExitCode run_bench_paper_command(const GlobalOptions& global, const PaperBenchOptions& options) {
-    const auto ran = run_paper_bench(options);
-    if (!ran) {
-        return report(global, ran.error());
-    }
-    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
-    return ExitCode::ok;
+    return print_report(global, run_paper_bench(options));
 }
 
 ExitCode run_bench_gates_command(const GlobalOptions& global, const GatesBenchOptions& options) {
@@ -485,22 +461,12 @@ ExitCode run_bench_backtest_command(const GlobalOptions& global, BacktestBenchOp
 
 ExitCode run_bench_bots_command(const GlobalOptions& global, BotsBenchOptions options) {
     options.folder = global.data;
-    const auto ran = run_bots_bench(options);
-    if (!ran) {
-        return report(global, ran.error());
-    }
-    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
-    return ExitCode::ok;
+    return print_report(global, run_bots_bench(options));
 }
 
 ExitCode run_bench_relay_command(const GlobalOptions& global, RelayBenchOptions options) {
     options.folder = global.data;
-    const auto ran = run_relay_bench(options);
-    if (!ran) {
-        return report(global, ran.error());
-    }
-    std::cout << (global.json ? to_text(encode(*ran)) + "\n" : to_text(*ran)) << std::flush;
-    return ExitCode::ok;
+    return print_report(global, run_relay_bench(options));
 }
 
 void add_bench_command(CommandLine& line) {
