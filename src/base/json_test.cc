@@ -369,5 +369,20 @@ TEST(Json, PrettyTextIndentsByTwo) {
     EXPECT_EQ(to_pretty_text(json), "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}");
 }
 
+// Texts are looked at eight bytes at a time; no byte hides between plain ones.
+TEST(JsonText, EveryByteIsEscapedAtEveryPlace) {
+    for (int byte = 0; byte < 0x80; ++byte) {
+        const std::string one(1, static_cast<char>(byte));
+        const std::string quoted = to_text(Json(one));
+        const std::string escaped = quoted.substr(1, quoted.size() - 2);
+        for (std::size_t at = 0; at < 25; ++at) {
+            const std::string before(at, '~');
+            const std::string after(24 - at, ' ');
+            const std::string text = to_text(Json(before + one + after));
+            ASSERT_EQ(text, '"' + before + escaped + after + '"') << byte << " at " << at;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace interlock

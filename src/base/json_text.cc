@@ -22,6 +22,35 @@ constexpr std::array<bool, 256> plain_bytes() {
 }
 constexpr std::array<bool, 256> kPlain = plain_bytes();
 
+// The same for eight bytes at a time: whether all of them are plain. The borrow of one byte can
+// make the next look like one that is not, never the other way round.
+bool is_plain_word(std::uint64_t word) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101u;
+    constexpr std::uint64_t kHighs = 0x80 * kOnes;
+    const auto has_zero = [](std::uint64_t bytes) { return (bytes - kOnes) & ~bytes; };
+    const std::uint64_t is_control = (word - 0x20 * kOnes) & ~word;
+    const std::uint64_t is_quote = has_zero(word ^ ('"' * kOnes));
+    const std::uint64_t is_backslash = has_zero(word ^ ('\\' * kOnes));
+    return ((word | is_control | is_quote | is_backslash) & kHighs) == 0;
+}
+
+// How many bytes from `at` on are plain.
+std::size_t plain_run(std::string_view text, std::size_t at) {
+    const std::size_t start = at;
+    while (text.size() - at >= sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data() + at, sizeof word);
+        if (!is_plain_word(word)) {
+            break;
+        }
+        at += sizeof word;
+    }
+    while (at < text.size() && kPlain[static_cast<unsigned char>(text[at])]) {
+        ++at;
+    }
+    return at - start;
+}
+
 // How many bytes from `at` on are ASCII, looking at eight at a time; may stop up to seven early.
 std::size_t ascii_run(std::string_view text, std::size_t at) {
     const std::size_t start = at;
@@ -162,11 +191,9 @@ bool append_json_string(std::string& out, std::string_view text) {
     out += '"';
     std::size_t at = 0;
     while (at < text.size()) {
-        const std::size_t start = at;
-        while (at < text.size() && kPlain[static_cast<unsigned char>(text[at])]) {
-            ++at;
-        }
-        out.append(text, start, at - start);
+        const std::size_t plain = plain_run(text, at);
+        out.append(text, at, plain);
+        at += plain;
         if (at == text.size()) {
             break;
         }
