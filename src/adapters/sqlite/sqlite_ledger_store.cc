@@ -68,6 +68,7 @@ Result<void> SqliteLedgerStore::open_for_writing() {
     TRY_ASSIGN(rollback_, db_->prepare("ROLLBACK"));
     TRY_ASSIGN(writer_, TurnWriter::prepare(*db_));
     TRY(prepare_engine_reads());
+    TRY(fill_state_keys());
     if (!alone) {
         TRY_ASSIGN(
             reading_db_,
@@ -87,6 +88,20 @@ Result<void> SqliteLedgerStore::open_for_writing() {
              .passive_bytes = options_.wal_passive_bytes,
              .restart_bytes = options_.wal_restart_bytes}));
     return {};
+}
+
+Result<void> SqliteLedgerStore::fill_state_keys() {
+    const std::string limit = std::to_string(KeyFilter::kKeysMax + 1);
+    TRY_ASSIGN(
+        SqliteStatement all, db_->prepare("SELECT machine_key FROM machine_state LIMIT " + limit));
+    SqliteRows rows = all.query();
+    while (true) {
+        TRY_ASSIGN(const bool found, rows.next());
+        if (!found) {
+            return {};
+        }
+        state_keys_.add(rows.text(0));
+    }
 }
 
 Result<void> SqliteLedgerStore::open_for_reading() {
@@ -186,6 +201,13 @@ Result<void> SqliteLedgerStore::commit(std::span<const TurnCommit> turns) {
     const std::lock_guard lock(engine_mutex_);
     TRY(require_writable());
     TRY(end_reading());
+    for (const TurnCommit& turn : turns) {
+        for (const StateWrite& state : turn.states) {
+            if (state.loaded_version == 0) {
+                state_keys_.add(state.machine_key);  // Also of a batch that fails: it may be there.
+            }
+        }
+    }
     if (const int code = begin_.run(); !is_done(code)) {
         Error error = db_->error_of(code);
         error.kind = &errors::io_failed;
@@ -238,8 +260,11 @@ Result<void> SqliteLedgerStore::end_reading() {
 
 Result<std::optional<StoredState>> SqliteLedgerStore::load_state(const std::string& machine_key) {
     const std::lock_guard lock(engine_mutex_);
-    TRY(begin_reading());
     const bool is_concern = turn_sql::is_concern_state(machine_key);
+    if (!is_concern && !options_.read_only && !state_keys_.may_have(machine_key)) {
+        return std::nullopt;
+    }
+    TRY(begin_reading());
     SqliteRows rows = (is_concern ? engine_.load_concern : engine_.load_state).query(machine_key);
     TRY_ASSIGN(const bool found, rows.next());
     if (!found) {

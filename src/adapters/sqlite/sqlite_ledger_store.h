@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "adapters/sqlite/key_filter.h"
 #include "adapters/sqlite/sqlite_db.h"
 #include "adapters/sqlite/turn_writer.h"
 #include "adapters/sqlite/wal_checkpointer.h"
@@ -93,6 +94,7 @@ private:
     explicit SqliteLedgerStore(SqliteLedgerOptions options) : options_(std::move(options)) {}
     Result<void> open_for_writing();
     Result<void> open_for_reading();
+    Result<void> fill_state_keys();
     Result<void> prepare_engine_reads();
     Result<void> prepare_shared_reads(SqliteDb& db);
     Result<void> require_writable() const;
@@ -111,6 +113,7 @@ private:
     std::optional<SqliteDb> db_;
     std::optional<SqliteDb> reading_db_;
     bool is_reading_ = false;  // The engine's read transaction is open.
+    KeyFilter state_keys_;     // Of machine_state, whose rows are never deleted.
     SqliteStatement begin_;
     SqliteStatement commit_;
     SqliteStatement rollback_;

@@ -101,6 +101,23 @@ TEST_F(SqliteLedgerStoreTest, AFailedSyncClosesTheStoreForWriting) {
     EXPECT_TRUE(commit(*store, seq + 1).has_value());
 }
 
+TEST_F(SqliteLedgerStoreTest, AMachineIsFoundHoweverItCameIntoTheFile) {
+    {
+        const auto store = open();
+        ASSERT_TRUE(commit(*store, 1).has_value());
+    }
+    const auto store = open();
+    EXPECT_EQ(store->load_state("m/alice").value()->version, 1);
+    EXPECT_FALSE(store->load_state("m/bob").value().has_value());
+    TurnCommit second;
+    second.states = {{"m/bob", 0, "{}"}, {"m/alice", 0, "{}"}};
+    EXPECT_EQ(store->commit(std::vector{second}).error(), errors::conflict);
+    EXPECT_FALSE(store->load_state("m/bob").value().has_value()) << "rolled back";
+    second.states.pop_back();
+    ASSERT_TRUE(store->commit(std::vector{second}).has_value());
+    EXPECT_EQ(store->load_state("m/bob").value()->version, 1);
+}
+
 TEST_F(SqliteLedgerStoreTest, AFullDiskIsAnIoFailure) {
     FailingVfs vfs("failing_write");
     auto store = open({.vfs_name = vfs.name()});
