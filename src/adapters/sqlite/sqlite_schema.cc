@@ -112,8 +112,23 @@ constexpr const char* kVersion3 = R"(
     DELETE FROM machine_state WHERE machine_key >= 'concern/' AND machine_key < 'concern0';
 )";
 
+// With a rowid a row that keeps its length is overwritten where it lies; without one it is taken
+// out of its page and put in again. What stood side by side stays so.
+constexpr const char* kVersion4 = R"(
+    ALTER TABLE concern_state RENAME TO concern_state_3;
+    CREATE TABLE concern_state (
+        machine_key TEXT PRIMARY KEY,
+        version INTEGER NOT NULL,
+        json TEXT NOT NULL
+    ) STRICT;
+    INSERT INTO concern_state SELECT machine_key, version, json FROM concern_state_3
+        ORDER BY machine_key;
+    DROP TABLE concern_state_3;
+)";
+
 // kSteps[n] leads from version n to n + 1.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3};
+constexpr std::array<const char*, kSchemaVersion> kSteps{
+    kVersion1, kVersion2, kVersion3, kVersion4};
 
 Result<std::int64_t> read_version(SqliteDb& db) {
     TRY_ASSIGN(const std::int64_t version, db.read_integer("PRAGMA user_version"));

@@ -44,6 +44,26 @@ TEST_F(SqliteSchemaTest, ConcernsOfAnOlderDatabaseMoveToTheirOwnTable) {
     EXPECT_EQ(db.read_integer("SELECT version FROM concern_state").value(), 7);
 }
 
+TEST_F(SqliteSchemaTest, ConcernsWithoutRowidAreCopiedInTheOrderOfTheirKeys) {
+    ASSERT_TRUE(migrate(db).has_value());
+    ASSERT_TRUE(db.execute("DROP TABLE concern_state; PRAGMA user_version = 3;"
+                           "CREATE TABLE concern_state (machine_key TEXT PRIMARY KEY,"
+                           "version INTEGER NOT NULL, json TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+                           "INSERT INTO concern_state VALUES ('concern/b', 2, '{\"b\":1}'),"
+                           "('concern/a/x', 3, '{}'), ('concern/a', 7, '{}')")
+                    .has_value());
+    ASSERT_TRUE(migrate(db).has_value());
+    EXPECT_EQ(
+        db.read_text("SELECT group_concat(machine_key || version || json, ' ') FROM "
+                     "(SELECT * FROM concern_state ORDER BY rowid)")
+            .value(),
+        "concern/a7{} concern/a/x3{} concern/b2{\"b\":1}");
+    EXPECT_EQ(
+        db.read_integer("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'concern_state_%'")
+            .value(),
+        0);
+}
+
 TEST_F(SqliteSchemaTest, ANewerDatabaseIsRefused) {
     ASSERT_TRUE(migrate(db).has_value());
     ASSERT_TRUE(db.execute("PRAGMA user_version = 99").has_value());
