@@ -11,6 +11,8 @@
 #include "adapters/system/system_clock.h"
 #include "base/check.h"
 #include "base/errors.h"
+#include "bench/control_requests.h"
+#include "bench/http_control.h"
 #include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 #include "bench/turn_load.h"
@@ -19,15 +21,10 @@
 namespace interlock {
 namespace {
 
-constexpr std::array<std::string_view, 5> kActions{
-    "switch", "set_risk_mode", "set_risk_mode", "pause", "resume"};
-
 // The concern that one caller supervises.
 struct Supervised {
     LoopService::Caller caller;
-    Symbol symbol;
-    std::array<std::string, 2> strategies;
-    std::int64_t sent = 0;
+    SupervisedConcern concern;
 };
 
 class ControlSource final : public TurnSource {
@@ -44,8 +41,9 @@ public:
             one.caller.principal.id = "key_bench";
             one.caller.principal.tenants = {one.caller.tenant_id};
             one.caller.principal.scopes = {Scope::supervisor};
-            one.symbol = symbols[static_cast<std::size_t>(i % markets)];
-            for (std::string& id : one.strategies) {
+            one.concern.tenant_id = one.caller.tenant_id;
+            one.concern.symbol = symbols[static_cast<std::size_t>(i % markets)].text();
+            for (std::string& id : one.concern.strategies) {
                 TRY_ASSIGN(id, source.make_strategy(one));
             }
             source.supervised_.push_back(std::move(one));
@@ -56,14 +54,12 @@ public:
     // From the text of the call on, as it comes in over HTTP.
     void send(std::size_t caller, std::function<void(const Result<Answer>&)> reply) override {
         Supervised& one = supervised_[caller];
-        auto payload = parse_json(next_text(one));
+        auto payload = parse_json(next_decision(one.concern, bench_.ids()));
         CHECK(payload.has_value());
         ControlService& control = *bench_.plane().decisions;
         control.submit(control.apply_turn(one.caller, *std::move(payload), std::move(reply)));
     }
-    bool is_as_meant(std::string_view answer) const override {
-        return answer.starts_with(R"({"ok":true,"status":"applied")");
-    }
+    bool is_as_meant(std::string_view answer) const override { return is_applied(answer); }
 
 private:
     explicit ControlSource(BenchPlane& bench) : bench_(bench) {}
@@ -73,7 +69,7 @@ private:
         request.call.idempotency_key = IdempotencyKey::trusted(bench_.ids().new_id("idem"));
         request.strategy_type = "idle";
         request.account_id = default_account_id();
-        request.market_symbol = one.symbol.text();
+        request.market_symbol = one.concern.symbol;
         std::optional<Result<Answer>> answer;
         std::vector<TurnRequest> batch;
         batch.push_back(bench_.plane().strategies->create_turn(
@@ -92,29 +88,6 @@ private:
             return fail(errors::unavailable, "A strategy could not be made: " + (*answer)->body);
         }
         return id->as_string();
-    }
-
-    std::string next_text(Supervised& one) {
-        const std::int64_t number = one.sent++;
-        const std::size_t step = static_cast<std::size_t>(number) % kActions.size();
-        const std::size_t round = static_cast<std::size_t>(number) / kActions.size();
-        std::string text = fmt::format(
-            R"({{"decision_id":"{}","concern_id":"{}","account_id":"main","market_symbol":"{}",)"
-            R"("action":"{}","reason":"the narrative changed","confidence":0.83)",
-            bench_.ids().new_id("dec"),
-            concern_id_of(default_account_id(), one.symbol).text(),
-            one.symbol.text(),
-            kActions[step]);
-        const std::string& active = one.strategies[round % 2];
-        if (step == 0) {
-            text += fmt::format(R"(,"target_strategy_id":"{}")", active);
-        } else {
-            text += fmt::format(R"(,"expected_active_strategy_id":"{}")", active);
-        }
-        if (kActions[step] == "set_risk_mode") {
-            text += step == 1 ? R"(,"risk_mode":"defensive")" : R"(,"risk_mode":"normal")";
-        }
-        return text + "}";
     }
 
     BenchPlane& bench_;
@@ -144,6 +117,21 @@ struct Rounds {
             .engine_cpu_share = median_of(engine_share),
             .engine_us = median_of(engine_us),
             .bare_per_s = median_of(bare_per_s)};
+    }
+};
+
+struct HttpRounds {
+    std::vector<double> per_s;
+    std::vector<std::int64_t> p50_us;
+    std::vector<std::int64_t> p99_us;
+    std::vector<double> mean_batch;
+
+    ControlHttpSide medians() const {
+        return {
+            .per_s = median_of(per_s),
+            .p50_us = median_of(p50_us),
+            .p99_us = median_of(p99_us),
+            .mean_batch = median_of(mean_batch)};
     }
 };
 
@@ -232,6 +220,33 @@ Result<void> measure(const ControlBenchOptions& options, bool is_control, Rounds
     return {};
 }
 
+Result<void> measure_http(const ControlBenchOptions& options, bool is_control, HttpRounds& side) {
+    TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options.folder));
+    TRY_ASSIGN(
+        const HttpControlReport report,
+        run_http_control(
+            {.program = options.program,
+             .folder = folder.path(),
+             .callers = options.callers,
+             .is_control = is_control,
+             .duration =
+                 std::chrono::milliseconds(static_cast<std::int64_t>(options.seconds * 1000))}));
+    side.per_s.push_back(report.load.requests_per_second());
+    side.p50_us.push_back(report.load.percentile_us(0.50));
+    side.p99_us.push_back(report.load.percentile_us(0.99));
+    side.mean_batch.push_back(report.mean_batch);
+    return {};
+}
+
+Json encode(const ControlHttpSide& side) {
+    return Json::object({
+        {"per_s", rounded(side.per_s, 1)},
+        {"p50_us", side.p50_us},
+        {"p99_us", side.p99_us},
+        {"mean_batch", rounded(side.mean_batch, 2)},
+    });
+}
+
 Json encode(const ControlBenchSide& side) {
     return Json::object({
         {"per_s", rounded(side.per_s, 1)},
@@ -242,6 +257,16 @@ Json encode(const ControlBenchSide& side) {
         {"engine_us", rounded(side.engine_us, 2)},
         {"bare_per_s", rounded(side.bare_per_s, 1)},
     });
+}
+
+std::string line_of(std::string_view name, const ControlHttpSide& side) {
+    return fmt::format(
+        "{:<18}{:>10.0f}{:>9}{:>9}{:>8.1f}\n",
+        name,
+        side.per_s,
+        side.p50_us,
+        side.p99_us,
+        side.mean_batch);
 }
 
 std::string line_of(std::string_view name, const ControlBenchSide& side) {
@@ -262,17 +287,23 @@ std::string line_of(std::string_view name, const ControlBenchSide& side) {
 Result<ControlBenchReport> run_control_bench(const ControlBenchOptions& options) {
     Rounds plain;
     Rounds control;
+    HttpRounds http_plain;
+    HttpRounds http_control;
     for (std::int64_t round = 0; round < options.rounds; ++round) {
         TRY(measure(options, false, plain));
         TRY(measure(options, true, control));
         TRY(measure_bare(options, false, plain.mean_batch.back(), plain));
         TRY(measure_bare(options, true, control.mean_batch.back(), control));
+        TRY(measure_http(options, false, http_plain));
+        TRY(measure_http(options, true, http_control));
     }
     ControlBenchReport report;
     report.callers = options.callers;
     report.rounds = options.rounds;
     report.plain = plain.medians();
     report.control = control.medians();
+    report.http_plain = http_plain.medians();
+    report.http_control = http_control.medians();
     return report;
 }
 
@@ -282,7 +313,10 @@ Json encode(const ControlBenchReport& report) {
         {"rounds", report.rounds},
         {"plain", encode(report.plain)},
         {"control", encode(report.control)},
+        {"http_plain", encode(report.http_plain)},
+        {"http_control", encode(report.http_control)},
         {"ratio", rounded(report.ratio(), 3)},
+        {"http_ratio", rounded(report.http_ratio(), 3)},
         {"bare_ratio", rounded(report.bare_ratio(), 3)},
     });
 }
@@ -306,7 +340,18 @@ std::string to_text(const ControlBenchReport& report) {
            fmt::format(
                "decisions against plain turns: {:.0f} %; their rows by bare statements: {:.0f} %\n",
                report.ratio() * 100,
-               report.bare_ratio() * 100);
+               report.bare_ratio() * 100) +
+           fmt::format(
+               "\nThe same over HTTP, each caller with a connection, six to a tenant.\n"
+               "{:<18}{:>10}{:>9}{:>9}{:>8}\n",
+               "",
+               "per s",
+               "p50 us",
+               "p99 us",
+               "batch") +
+           line_of("plain turns", report.http_plain) +
+           line_of("control decisions", report.http_control) +
+           fmt::format("decisions against plain turns: {:.0f} %\n", report.http_ratio() * 100);
 }
 
 }  // namespace interlock

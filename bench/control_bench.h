@@ -5,7 +5,8 @@
 // other, a switch, two changes of the risk mode, a pause and a resume; each must be applied. Rounds
 // alternate between plain turns and decisions, each on a fresh database in the same folder. Beside
 // each stands what bare prepared statements reach that write the same rows: a decision must by
-// contract leave more behind than a plain turn, and this is what that alone costs.
+// contract leave more behind than a plain turn, and this is what that alone costs. Then the same
+// against the server itself, over HTTP, as agents call it.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct ControlBenchOptions {
     std::int64_t callers = 64;
     double seconds = 1;  // Of each measurement.
     std::int64_t rounds = 3;
+    std::string program = "/proc/self/exe";  // Started as `serve` for HTTP.
 };
 
 // Medians over the rounds.
@@ -33,14 +35,25 @@ struct ControlBenchSide {
     double engine_us = 0;         // Of the engine thread for one turn.
     double bare_per_s = 0;        // The same rows at the same batch size, by bare statements.
 };
+struct ControlHttpSide {
+    double per_s = 0;
+    std::int64_t p50_us = 0;
+    std::int64_t p99_us = 0;
+    double mean_batch = 0;
+};
 struct ControlBenchReport {
     std::int64_t callers = 0;
     std::int64_t rounds = 0;
     ControlBenchSide plain;
     ControlBenchSide control;
+    ControlHttpSide http_plain;
+    ControlHttpSide http_control;
 
     // Decisions against plain turns.
     double ratio() const { return plain.per_s > 0 ? control.per_s / plain.per_s : 0; }
+    double http_ratio() const {
+        return http_plain.per_s > 0 ? http_control.per_s / http_plain.per_s : 0;
+    }
     double bare_ratio() const {
         return plain.bare_per_s > 0 ? control.bare_per_s / plain.bare_per_s : 0;
     }
