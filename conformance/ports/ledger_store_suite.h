@@ -109,23 +109,34 @@ TEST_P(LedgerStoreSuite, StatesAreFoundByPrefixInKeyOrder) {
 }
 
 // A store may keep some machines apart from the rest; nobody must be able to tell.
-TEST_P(LedgerStoreSuite, ConcernsAreStatesLikeAllOthers) {
+TEST_P(LedgerStoreSuite, ConcernsAndDecisionsAreStatesLikeAllOthers) {
     using namespace ledger_store_suite;
-    commit({
-        state_turn("concern/t/paper/main:btcusdt", 0, "1"),
-        state_turn("concern/t/paper/main:btcusdt/str_1", 0, "2"),
-        state_turn("concern", 0, "3"),
-        state_turn("concern0", 0, "4"),
-        state_turn("account/t", 0, "5"),
-    });
-    commit({state_turn("concern/t/paper/main:btcusdt", 1, "6")});
-    expect_conflict({state_turn("concern/t/paper/main:btcusdt", 1, "late")});
-    expect_conflict({state_turn("concern/t/paper/main:btcusdt", 0, "again")});
-    EXPECT_EQ(store().load_state("concern/t/paper/main:btcusdt").value()->json, "6");
-    EXPECT_EQ(store().load_state("concern/t/paper/main:btcusdt").value()->version, 2);
-    EXPECT_EQ(store().load_states("concern/").value().size(), 2u);
-    EXPECT_EQ(store().load_states("concern").value().size(), 4u);
-    EXPECT_EQ(store().load_states("").value().size(), 5u);
+    for (const std::string word : {"concern", "control"}) {
+        const std::string one = word + "/t/one";
+        commit({
+            state_turn(one, 0, "1"),
+            state_turn(one + "/more", 0, "2"),
+            state_turn(word, 0, "3"),
+            state_turn(word + "0", 0, "4"),
+            state_turn("account/" + word, 0, "5"),
+        });
+        commit({state_turn(one, 1, "6")});
+        expect_conflict({state_turn(one, 1, "late")});
+        expect_conflict({state_turn(one, 0, "again")});
+        expect_conflict({state_turn(word + "/new", 0, "a"), state_turn(word + "/new", 0, "b")});
+        expect_conflict({state_turn(word + "/never", 1, "c")});
+        reopen();
+        expect_conflict({state_turn(one, 0, "again")});
+        EXPECT_EQ(store().load_state(one).value()->json, "6");
+        EXPECT_EQ(store().load_state(one).value()->version, 2);
+        EXPECT_FALSE(store().load_state(word + "/new").value().has_value());
+        EXPECT_EQ(store().load_states(word + "/").value().size(), 2u);
+        const auto all = store().load_states(word).value();
+        ASSERT_EQ(all.size(), 4u);
+        EXPECT_EQ(all.begin()->first, word);
+        EXPECT_EQ(all.rbegin()->first, word + "0");
+    }
+    EXPECT_EQ(store().load_states("").value().size(), 10u);
 }
 
 TEST_P(LedgerStoreSuite, ConflictInTheThirdOfFiveTurnsWritesNothing) {

@@ -46,8 +46,7 @@ void KeyFilter::add(std::string_view key) {
         return;
     }
     if (keys_ >= keys_max_) {
-        is_full_ = true;
-        stages_ = {};
+        give_up();
         return;
     }
     if (stages_.empty() || stages_.back().room == 0) {
@@ -63,6 +62,11 @@ void KeyFilter::add(std::string_view key) {
         block[word] |= mask;
         return true;
     });
+}
+
+void KeyFilter::give_up() {
+    is_full_ = true;
+    stages_ = {};
 }
 
 bool KeyFilter::may_have(std::string_view key) const {

@@ -22,6 +22,8 @@ public:
     explicit KeyFilter(std::size_t keys_max = kKeysMax) : keys_max_(keys_max) {}
 
     void add(std::string_view key);
+    // Says yes to everything from now on: for when not all keys could be read.
+    void give_up();
     bool may_have(std::string_view key) const;
     std::size_t bytes() const;
 

@@ -45,5 +45,14 @@ TEST(KeyFilter, PastItsBoundItSaysYesToEverythingAndHoldsNothing) {
     EXPECT_EQ(filter.bytes(), 0u);
 }
 
+TEST(KeyFilter, OneThatGaveUpSaysYesToEverything) {
+    KeyFilter filter;
+    filter.add("kill/demo");
+    filter.give_up();
+    EXPECT_TRUE(filter.may_have("another"));
+    filter.add("another");
+    EXPECT_EQ(filter.bytes(), 0u);
+}
+
 }  // namespace
 }  // namespace interlock

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "adapters/sqlite/sqlite_db.h"
@@ -84,7 +85,9 @@ private:
     void write_states(const TurnCommit& turn) {
         for (const StateWrite& state : turn.states) {
             const bool is_concern = turn_sql::is_concern_state(state.machine_key);
-            if (state.loaded_version == 0) {
+            if (turn_sql::is_control_state(state.machine_key)) {
+                write_control(state);
+            } else if (state.loaded_version == 0) {
                 sqlite3_stmt* const insert = is_concern ? insert_concern_ : insert_state_;
                 bind_value(insert, 1, state.machine_key);
                 bind_value(insert, 2, state.json);
@@ -97,6 +100,22 @@ private:
                 step(update);
             }
         }
+    }
+
+    void write_control(const StateWrite& state) {
+        const bool is_new = state.loaded_version == 0;
+        const auto next = static_cast<std::int64_t>(volumes_.size()) / turn_sql::kVolumeRows;
+        const std::int64_t volume = volumes_.try_emplace(state.machine_key, next).first->second;
+        sqlite3_stmt* const statement = is_new ? insert_control_ : update_control_;
+        bind_value(statement, 1, volume);
+        bind_value(statement, 2, state.machine_key);
+        if (is_new) {
+            bind_value(statement, 3, state.json);
+        } else {
+            bind_value(statement, 3, state.loaded_version);
+            bind_value(statement, 4, state.json);
+        }
+        step(statement);
     }
 
     void write_entries(const TurnCommit& turn) {
@@ -223,6 +242,9 @@ private:
     sqlite3_stmt* update_state_ = prepare(turn_sql::kUpdateState);
     sqlite3_stmt* insert_concern_ = prepare(turn_sql::kInsertConcern);
     sqlite3_stmt* update_concern_ = prepare(turn_sql::kUpdateConcern);
+    sqlite3_stmt* insert_control_ = prepare(turn_sql::kInsertControl);
+    sqlite3_stmt* update_control_ = prepare(turn_sql::kUpdateControl);
+    std::unordered_map<std::string_view, std::int64_t> volumes_;  // Of control rows, by key.
     sqlite3_stmt* insert_entry_ = prepare(turn_sql::kInsertEntry);
     sqlite3_stmt* insert_head_ = prepare(turn_sql::kInsertHead);
     sqlite3_stmt* update_head_ = prepare(turn_sql::kUpdateHead);
@@ -265,10 +287,12 @@ std::vector<Batch> plan(std::span<const TurnCommit> turns, std::size_t turns_per
 // The updates are the only writes that can miss without an error code.
 Result<void> require_all_rows(SqliteDb& db, std::span<const TurnCommit> turns) {
     std::map<std::string_view, std::int64_t> versions;
+    std::map<std::string_view, std::int64_t> controls;
     std::map<std::string_view, std::int64_t> seqs;
     for (const TurnCommit& turn : turns) {
         for (const StateWrite& state : turn.states) {
-            versions[state.machine_key] = state.loaded_version + 1;
+            const bool is_control = turn_sql::is_control_state(state.machine_key);
+            (is_control ? controls : versions)[state.machine_key] = state.loaded_version + 1;
         }
         for (const LedgerEntry& entry : turn.audit) {
             seqs[entry.tenant_id.text()] = entry.seq;
@@ -291,6 +315,11 @@ Result<void> require_all_rows(SqliteDb& db, std::span<const TurnCommit> turns) {
         "SELECT version FROM machine_state WHERE machine_key = ?1 "
         "UNION ALL SELECT version FROM concern_state WHERE machine_key = ?1",
         versions));
+    // Volumes have no order among them: for this look only.
+    TRY(
+        db.execute("CREATE TEMP TABLE control AS SELECT machine_key, version FROM control_state;"
+                   "CREATE INDEX temp.control_key ON control (machine_key);"));
+    TRY(require("SELECT version FROM temp.control WHERE machine_key = ?1", controls));
     return require("SELECT seq FROM heads WHERE tenant_id = ?1", seqs);
 }
 

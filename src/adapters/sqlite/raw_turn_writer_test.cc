@@ -23,7 +23,11 @@ std::vector<TurnCommit> all_kinds(std::int64_t count) {
     for (std::int64_t n = 1; n <= count; ++n) {
         const std::string number = std::to_string(n);
         TurnCommit turn;
-        turn.states = {{"m", n - 1, number}, {"concern/c", n - 1, number}};
+        turn.states = {
+            {"m", n - 1, number},
+            {"concern/c", n - 1, number},
+            {"control/repeated", n - 1, number},
+            {"control/" + number, 0, number}};
         turn.audit = {{kAlice, n, "{}", std::string(64, 'a')}};
         const AnswerKey key{kAlice, "f", IdempotencyKey::trusted("k" + number)};
         turn.answers = {
@@ -62,6 +66,7 @@ TEST(RawTurnWriter, WritesTheRowsTheStoreWouldWrite) {
         for (const char* table :
              {"machine_state",
               "concern_state",
+              "control_state",
               "ledger",
               "heads",
               "answers",

@@ -6,6 +6,7 @@
 #include "adapters/sqlite/sqlite_schema.h"
 #include "adapters/sqlite/turn_sql.h"
 #include "base/errors.h"
+#include "base/log.h"
 
 namespace interlock {
 
@@ -67,8 +68,14 @@ Result<void> SqliteLedgerStore::open_for_writing() {
     TRY_ASSIGN(commit_, db_->prepare("COMMIT"));
     TRY_ASSIGN(rollback_, db_->prepare("ROLLBACK"));
     TRY_ASSIGN(writer_, TurnWriter::prepare(*db_));
+    TRY_ASSIGN(volumes_, ControlVolumes::open(*db_, options_.control_rows_max));
+    writer_->set_control_volumes(*volumes_);
     TRY(prepare_engine_reads());
-    TRY(fill_state_keys());
+    if (const Result<void> filled = fill_state_keys(); !filled) {
+        // A damaged page shows where it is read; until then every look goes to the table.
+        log_warn("state_keys_not_read", {{"message", filled.error().message}});
+        state_keys_.give_up();
+    }
     if (!alone) {
         TRY_ASSIGN(
             reading_db_,
@@ -133,6 +140,11 @@ Result<void> SqliteLedgerStore::prepare_engine_reads() {
                      "UNION ALL SELECT machine_key, version, json FROM concern_state "
                      "WHERE machine_key >= ?1 AND machine_key < ?2 "
                      "ORDER BY machine_key"));
+    // Read through by the whole: volumes have no order among them.
+    TRY_ASSIGN(
+        engine_.load_controls,
+        db_->prepare("SELECT machine_key, version, json FROM control_state "
+                     "WHERE machine_key >= ?1 AND machine_key < ?2"));
     TRY_ASSIGN(
         engine_.find_answer,
         db_->prepare("SELECT request_hash, operation_id, body, http_status, expires_at "
@@ -261,6 +273,12 @@ Result<void> SqliteLedgerStore::end_reading() {
 Result<std::optional<StoredState>> SqliteLedgerStore::load_state(const std::string& machine_key) {
     const std::lock_guard lock(engine_mutex_);
     const bool is_concern = turn_sql::is_concern_state(machine_key);
+    if (volumes_ && turn_sql::is_control_state(machine_key)) {
+        TRY_ASSIGN(auto place, volumes_->find(machine_key));
+        if (place) {
+            return std::move(place->state);
+        }
+    }
     if (!is_concern && !options_.read_only && !state_keys_.may_have(machine_key)) {
         return std::nullopt;
     }
@@ -277,16 +295,24 @@ Result<std::map<std::string, StoredState>> SqliteLedgerStore::load_states(
     const std::string& prefix) {
     const std::lock_guard lock(engine_mutex_);
     std::map<std::string, StoredState> states;
+    TRY(add_states(engine_.load_states, prefix, states));
+    if (turn_sql::kControlPrefix.starts_with(prefix) || turn_sql::is_control_state(prefix)) {
+        TRY(add_states(engine_.load_controls, prefix, states));
+    }
+    return states;
+}
+
+Result<void> SqliteLedgerStore::add_states(
+    SqliteStatement& select, const std::string& prefix, std::map<std::string, StoredState>& to) {
     const std::optional<std::string> end = upper_bound_of(prefix);
     // SQLite orders every blob after every text, so an empty one bounds nothing.
-    SqliteRows rows = end ? engine_.load_states.query(prefix, *end)
-                          : engine_.load_states.query(prefix, SqliteBlob{});
+    SqliteRows rows = end ? select.query(prefix, *end) : select.query(prefix, SqliteBlob{});
     while (true) {
         TRY_ASSIGN(const bool found, rows.next());
         if (!found) {
-            return states;
+            return {};
         }
-        states.emplace_hint(states.end(), rows.text(0), StoredState{rows.integer(1), rows.text(2)});
+        to.emplace_hint(to.end(), rows.text(0), StoredState{rows.integer(1), rows.text(2)});
     }
 }
 

@@ -244,7 +244,7 @@ TEST_F(SqliteLedgerStoreTest, DamageIsFoundByTheIntegrityCheck) {
     EXPECT_TRUE(open()->check_integrity().has_value());
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     const auto size = std::filesystem::file_size(path);
-    for (std::uintmax_t at = 4096 * 20; at + 8 < size; at += 4096) {  // Past the schema.
+    for (std::uintmax_t at = 4096 * 24; at + 8 < size; at += 4096) {  // Past the schema.
         file.seekp(static_cast<std::streamoff>(at));
         file.write("\xff\xff\xff\xff\xff\xff\xff\xff", 8);
     }

@@ -33,7 +33,9 @@ TEST_F(SqliteSchemaTest, MigratingTwiceChangesNothing) {
 
 TEST_F(SqliteSchemaTest, ConcernsOfAnOlderDatabaseMoveToTheirOwnTable) {
     ASSERT_TRUE(migrate(db).has_value());
-    ASSERT_TRUE(db.execute("DROP TABLE concern_state; PRAGMA user_version = 2").has_value());
+    ASSERT_TRUE(db.execute("DROP TABLE concern_state; DROP TABLE control_state; "
+                           "PRAGMA user_version = 2")
+                    .has_value());
     ASSERT_TRUE(db.execute("INSERT INTO machine_state (machine_key, version, json) VALUES "
                            "('concern/t/paper/main:btcusdt', 7, '{}'), ('concern', 1, '{}'), "
                            "('concern0', 1, '{}')")
@@ -46,7 +48,8 @@ TEST_F(SqliteSchemaTest, ConcernsOfAnOlderDatabaseMoveToTheirOwnTable) {
 
 TEST_F(SqliteSchemaTest, ConcernsWithoutRowidAreCopiedInTheOrderOfTheirKeys) {
     ASSERT_TRUE(migrate(db).has_value());
-    ASSERT_TRUE(db.execute("DROP TABLE concern_state; PRAGMA user_version = 3;"
+    ASSERT_TRUE(db.execute("DROP TABLE concern_state; DROP TABLE control_state; "
+                           "PRAGMA user_version = 3;"
                            "CREATE TABLE concern_state (machine_key TEXT PRIMARY KEY,"
                            "version INTEGER NOT NULL, json TEXT NOT NULL) STRICT, WITHOUT ROWID;"
                            "INSERT INTO concern_state VALUES ('concern/b', 2, '{\"b\":1}'),"
@@ -62,6 +65,30 @@ TEST_F(SqliteSchemaTest, ConcernsWithoutRowidAreCopiedInTheOrderOfTheirKeys) {
         db.read_integer("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'concern_state_%'")
             .value(),
         0);
+}
+
+TEST_F(SqliteSchemaTest, ControlRowsOfAnOlderDatabaseMoveIntoVolumes) {
+    ASSERT_TRUE(migrate(db).has_value());
+    ASSERT_TRUE(
+        db.execute("DROP TABLE control_state; PRAGMA user_version = 4;"
+                   "INSERT INTO machine_state (machine_key, version, json) VALUES "
+                   "('control', 1, '{}'), ('control0', 1, '{}');"
+                   "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2050)"
+                   "INSERT INTO machine_state (machine_key, version, json) "
+                   "SELECT 'control/t/' || (5000 - i), 2, '{\"n\":' || i || '}' FROM n")
+            .has_value());
+    ASSERT_TRUE(migrate(db).has_value());
+    EXPECT_EQ(db.read_integer("SELECT count(*) FROM machine_state").value(), 2);
+    EXPECT_EQ(
+        db.read_text("SELECT group_concat(volume || ':' || n, ' ') FROM "
+                     "(SELECT volume, count(*) AS n FROM control_state GROUP BY volume)")
+            .value(),
+        "0:1024 1:1024 2:2");
+    EXPECT_EQ(
+        db.read_text("SELECT machine_key || version || json FROM control_state "
+                     "WHERE volume = 2 ORDER BY rowid LIMIT 1")
+            .value(),
+        "control/t/29512{\"n\":2049}");
 }
 
 TEST_F(SqliteSchemaTest, ANewerDatabaseIsRefused) {

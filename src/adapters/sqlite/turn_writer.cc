@@ -71,8 +71,13 @@ Result<void> TurnWriter::write_states(std::span<const StateWrite> states) {
         const bool is_concern = turn_sql::is_concern_state(state.machine_key);
         SqliteStatement& insert = is_concern ? insert_concern_ : insert_state_;
         SqliteStatement& update = is_concern ? update_concern_ : update_state_;
-        const int code = is_new ? insert.run(state.machine_key, state.json)
-                                : update.run(state.machine_key, state.loaded_version, state.json);
+        std::optional<int> in_volume;
+        if (volumes_ != nullptr && turn_sql::is_control_state(state.machine_key)) {
+            TRY_ASSIGN(in_volume, write_to_volume(state));
+        }
+        const int code = in_volume ? *in_volume
+                         : is_new  ? insert.run(state.machine_key, state.json)
+                                  : update.run(state.machine_key, state.loaded_version, state.json);
         const bool moved_on =
             is_new ? is_constraint(code) : is_done(code) && db_.rows_changed() == 0;
         if (moved_on) {
@@ -83,6 +88,20 @@ Result<void> TurnWriter::write_states(std::span<const StateWrite> states) {
         }
     }
     return {};
+}
+
+Result<std::optional<int>> TurnWriter::write_to_volume(const StateWrite& state) {
+    TRY_ASSIGN(auto place, volumes_->find(state.machine_key));
+    if (!place) {
+        const bool takes = state.loaded_version == 0 && volumes_->has_room();
+        return takes ? std::optional(volumes_->insert(state.machine_key, state.json))
+                     : std::nullopt;
+    }
+    if (state.loaded_version == 0) {
+        return fail(errors::conflict, state.machine_key + " changed since it was loaded");
+    }
+    place->state.version = state.loaded_version;
+    return std::optional(volumes_->update(*place, state.machine_key, state.json));
 }
 
 Result<void> TurnWriter::write_entries(std::span<const LedgerEntry> entries) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "adapters/sqlite/control_volumes.h"
 #include "adapters/sqlite/sqlite_db.h"
 #include "base/result.h"
 #include "ports/ledger_store.h"
@@ -19,6 +20,10 @@ class TurnWriter {
 public:
     // `db` must outlive the writer.
     static Result<std::unique_ptr<TurnWriter>> prepare(SqliteDb& db);
+
+    // Where rows of control decisions go from now on; they go with the others without it. It
+    // outlives the writer.
+    void set_control_volumes(ControlVolumes& volumes) { volumes_ = &volumes; }
 
     // All rows of the turns, then each touched chain's head once. On an Error the caller rolls
     // back.
@@ -37,6 +42,8 @@ private:
 
     explicit TurnWriter(SqliteDb& db) : db_(db) {}
     Result<void> write_states(std::span<const StateWrite> states);
+    // SQLite's code for a row that has a place in the volumes; nothing: it goes with the others.
+    Result<std::optional<int>> write_to_volume(const StateWrite& state);
     Result<void> write_entries(std::span<const LedgerEntry> entries);
     Result<void> write_answers(std::span<const AnswerWrite> answers);
     Result<void> write_outbox(const TurnCommit& turn);
@@ -47,6 +54,7 @@ private:
     Result<void> write_heads();
 
     SqliteDb& db_;
+    ControlVolumes* volumes_ = nullptr;
     std::unordered_map<std::string_view, ChainGrowth> growths_;  // Of the running batch.
     SqliteStatement insert_state_;
     SqliteStatement update_state_;
