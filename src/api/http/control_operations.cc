@@ -21,6 +21,25 @@ bool wants(const ApiCall& call, const std::string& name, bool otherwise) {
     return found == call.query.end() ? otherwise : found->second == "true";
 }
 
+// A store that fails leaves no record of the attempt, and nobody can tell what of it is kept. The
+// contract has a word for that: it failed, and is asked for again under the same id.
+ControlService::Reply failed_when_unstored(const Json& payload, ControlService::Reply reply) {
+    ControlResult failed = control_refusal(payload, {&errors::commit_unknown, {}, {}, {}});
+    failed.status = ControlStatus::failed;
+    failed.result = Json::object({{"mode_change", "unknown"}, {"reconciled", false}});
+    return [failed = std::move(failed), reply = std::move(reply)](Result<Answer> answer) {
+        const bool is_unstored = !answer && (answer.error() == errors::commit_failed ||
+                                             answer.error() == errors::commit_unknown);
+        if (!is_unstored) {
+            return reply(std::move(answer));
+        }
+        ControlResult told = failed;
+        told.errors = {std::move(answer).error()};
+        told.errors.front().next_step = "Send the same decision again under the same decision_id.";
+        reply(Answer{200, to_text(encode(told))});
+    };
+}
+
 Operation apply_operation(ControlService& control) {
     return {
         .id = "apply_control_decision",
@@ -40,10 +59,11 @@ Operation apply_operation(ControlService& control) {
         .tool = ToolHints{.read_only = false, .destructive = true, .idempotent = true},
         .handle =
             [&control](ApiCall call, ApiReplyTo reply) {
+                auto answer = failed_when_unstored(call.body, answer_to(std::move(reply)));
                 control.submit(control.apply_turn(
                     {std::move(call.principal), std::move(call.tenant_id), {}},
                     std::move(call.body),
-                    answer_to(std::move(reply))));
+                    std::move(answer)));
             },
     };
 }

@@ -368,6 +368,7 @@ ControlResult control_refusal(const Json& request, Error error) {
         result.dry_run = dry_run->as_bool();
     }
     result.errors.push_back(std::move(error));
+    result.result = Json::object({{"mode_change", "none"}, {"reconciled", false}});
     return result;
 }
 

@@ -96,23 +96,24 @@ TurnRequest ControlService::apply_turn(Caller caller, Json payload, Reply reply)
 Result<ControlService::Request> ControlService::read_request(const Json& payload) {
     Request request;
     TRY_ASSIGN(request.decision, decode_control_decision(payload));
-    // What a decision may hold has a canonical form.
-    TRY_ASSIGN(request.payload_text, canonical_json(payload));
+    auto text = canonical_json(payload);
+    if (!text) {  // The one number of a decision is one that no double is near.
+        const std::string& problem = text.error().message;
+        return std::unexpected(Error{
+            &errors::invalid_confidence,
+            "confidence: " + problem,
+            {},
+            {{.path = "confidence", .problem = problem}}});
+    }
+    request.payload_text = *std::move(text);
     request.fingerprint = fingerprint(request.decision);
     return request;
 }
 
 Result<TurnReply> ControlService::refuse_unreadable(
     Turn& turn, const Json& payload, const Error& error) {
-    ControlResult result;
-    result.decision_id = text_of(payload, "decision_id");
-    result.concern_id = text_of(payload, "concern_id");
-    result.action = text_of(payload, "action");
-    const Json* dry_run = payload.is_object() ? payload.find("dry_run") : nullptr;
-    result.dry_run = dry_run != nullptr && dry_run->is_bool() && dry_run->as_bool();
-    result.errors = {error};
-    result.result = change_json("none", false);
-    Json answer = encode(result);
+    const ControlResult result = control_refusal(payload, error);
+    const Json answer = encode(result);
     AuditDraft draft = turn.draft("CONTROL_DECISION");
     if (auto id = DecisionId::parse(result.decision_id)) {
         draft.decision_id = *std::move(id);
@@ -120,7 +121,8 @@ Result<TurnReply> ControlService::refuse_unreadable(
     draft.status = AuditStatus::failed;
     draft.reason = error.message;
     draft.detail = Json::object({
-        {"payload", payload},
+        // Some numbers have no canonical form; then the text stands for what came.
+        {"payload", canonical_json(payload) ? payload : Json(to_text(payload))},
         {"validation", encode(result.validation)},
         {"status", "rejected"},
         {"errors", *answer.find("errors")},
