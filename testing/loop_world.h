@@ -56,6 +56,7 @@ public:
         config.loop.universe = paper->symbols();
         config.loop.transfer_threshold = Decimal(100);
         config.supervisor = supervisor_config;
+        config.control = control_config;
         plane = std::make_unique<Plane>(
             Plane::Parts{
                 .store = store,
@@ -298,6 +299,7 @@ public:
 
     const TenantId tenant = TenantId::trusted("demo");
     SupervisorConfig supervisor_config;  // Takes effect with the next rebuild().
+    ControlConfig control_config;        // Likewise.
     FakeClock clock;
     std::unique_ptr<FakeIdSource> ids;
     MemoryLedgerStore memory;

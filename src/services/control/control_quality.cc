@@ -101,6 +101,22 @@ TurnRequest withdraw_turn(LoopService& loop, const VenueAccount& account, const 
 
 }  // namespace
 
+Result<void> note_quality(Turn& turn, const Concern& concern, ExecutionQuality before) {
+    if (concern.quality == before) {
+        return {};
+    }
+    AuditDraft draft = turn.draft("EXECUTION_QUALITY");
+    draft.tenant_id = concern.account.tenant_id;
+    draft.severity = concern.quality > before ? AuditSeverity::critical : AuditSeverity::info;
+    draft.reason = std::string(to_word(before)) + " -> " + std::string(to_word(concern.quality));
+    draft.detail = Json::object({
+        {"concern_id", concern.concern_id.text()},
+        {"reasons", json_list(concern.quality_reasons)},
+    });
+    TRY(turn.audit(std::move(draft)));
+    return {};
+}
+
 Result<RiskMode> ControlService::strictest_mode(
     Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols) {
     RiskMode strictest = RiskMode::normal;
@@ -286,19 +302,7 @@ Result<void> ControlService::judge(
     next.quality = after.quality;
     next.quality_reasons = after.reasons;
     next.clean_evaluations = after.clean_evaluations;
-    if (after.quality != before.quality) {
-        AuditDraft draft = turn.draft("EXECUTION_QUALITY");
-        draft.tenant_id = account.tenant_id;
-        draft.severity =
-            after.quality > before.quality ? AuditSeverity::critical : AuditSeverity::info;
-        draft.reason =
-            std::string(to_word(before.quality)) + " -> " + std::string(to_word(after.quality));
-        draft.detail = Json::object({
-            {"concern_id", concern->concern_id.text()},
-            {"reasons", json_list(after.reasons)},
-        });
-        TRY(turn.audit(std::move(draft)));
-    }
+    TRY(note_quality(turn, next, before.quality));
     save_concern(turn, std::move(next));
     return {};
 }

@@ -20,6 +20,10 @@ inline bool has_error(const ControlResult& result, const ErrorKind& kind) {
     });
 }
 
+// Puts it on the record when a concern's execution quality is no longer `before`; getting worse is
+// an alert.
+Result<void> note_quality(Turn& turn, const Concern& concern, ExecutionQuality before);
+
 // Once the turn is durable, the running set follows the record.
 inline void reconcile_after(
     Turn& turn, StrategyRuntime& runtime, const StrategyInstance& instance) {

@@ -26,15 +26,22 @@ Json error_list(const Error& error) {
     })});
 }
 
+struct Cancels {
+    const std::set<StrategyId>& strategies;
+    bool again = false;  // Also those asked for before.
+};
 Result<void> cancel_orders_of(
-    Turn& turn, LoopService& loop, const Concern& concern, const std::set<StrategyId>& strategies) {
+    Turn& turn, LoopService& loop, const Concern& concern, const Cancels& cancels) {
     TRY(loop.cancel_orders(
         turn,
         {.account = concern.account,
          .decision_id = "sys_control",
-         .which = [strategies, symbol = concern.symbol](const OrderRecord& order) {
-             return order.symbol() == symbol && strategies.contains(order.strategy_id);
-         }}));
+         .which =
+             [&cancels, &concern](const OrderRecord& order) {
+                 return order.symbol() == concern.symbol &&
+                        cancels.strategies.contains(order.strategy_id);
+             },
+         .again = cancels.again}));
     return {};
 }
 
@@ -120,7 +127,8 @@ Result<TurnReply> ControlService::journal_switch(
         .verdict = Json::object(
             {{"answer", encode(result_of(attempt))}, {"attempt", attempt.verdict.attempt}}),
     };
-    TRY(cancel_orders_of(turn, parts_.loop, concern, others));
+    // A cancel that an earlier switch asked for may have been lost or refused.
+    TRY(cancel_orders_of(turn, parts_.loop, concern, {.strategies = others, .again = true}));
     turn.set_timer({
         .timer_id = timer_of(concern),
         .tenant_id = concern.account.tenant_id,
@@ -243,9 +251,14 @@ Result<void> ControlService::roll_back(Turn& turn, Concern concern, const Error&
     const SwitchUnderWay under_way = *concern.switching;
     concern.switching.reset();
     if (why == errors::cancel_unconfirmed) {
-        concern.quality = std::max(concern.quality, ExecutionQuality::degraded);
-        concern.quality_reasons = {"cancel_unconfirmed"};
+        const ExecutionQuality before = concern.quality;
+        concern.quality = std::max(before, ExecutionQuality::degraded);
+        auto& reasons = concern.quality_reasons;
+        if (std::ranges::find(reasons, "cancel_unconfirmed") == reasons.end()) {
+            reasons.push_back("cancel_unconfirmed");
+        }
         concern.clean_evaluations = 0;
+        TRY(note_quality(turn, concern, before));
     }
     Json answer = *under_way.verdict.find("answer");
     set_outcome(answer, ControlStatus::failed, false);
@@ -291,7 +304,7 @@ Result<void> ControlService::close_switch(
             {"override", decision.override_guards},
             {"dry_run", decision.dry_run},
             {"attempt", attempt},
-            {"received_at", to_text(turn.now())},
+            {"received_at", to_text(under_way.started_at)},
             {"applied_at", *answer.find("applied_at")},
         })));
     std::string text = to_text(answer);
@@ -327,7 +340,7 @@ Result<void> ControlService::on_orders(Turn& turn, const VenueAccount& account) 
             continue;
         }
         // What was on its way to the venue when the switch began could not be cancelled then.
-        TRY(cancel_orders_of(turn, parts_.loop, *concern, others));
+        TRY(cancel_orders_of(turn, parts_.loop, *concern, {.strategies = others}));
     }
     return {};
 }
