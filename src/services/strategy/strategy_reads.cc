@@ -18,10 +18,15 @@ Json decimal_or_null(const std::optional<Decimal>& value) {
     return value ? Json(to_text(*value)) : Json();
 }
 
+// What people see: one without a name goes by its type.
+const std::string& name_of(const StrategyInstance& instance) {
+    return instance.name.empty() ? instance.strategy_type : instance.name;
+}
+
 Json identity_block(const StrategyInstance& instance) {
     return Json::object({
         {"strategy_id", instance.strategy_id.text()},
-        {"strategy_name", instance.name.empty() ? instance.strategy_type : instance.name},
+        {"strategy_name", name_of(instance)},
         {"strategy_type", instance.strategy_type},
         {"account_id", instance.account.account_id.text()},
         {"market", instance.symbol.text()},
@@ -108,7 +113,7 @@ Json describe(const StrategyInstance& instance, const Concern* concern) {
     const ExecutionQuality quality = concern == nullptr ? ExecutionQuality::good : concern->quality;
     return Json::object({
         {"id", instance.strategy_id.text()},
-        {"name", instance.name},
+        {"name", name_of(instance)},
         {"strategy_type", instance.strategy_type},
         {"account_id", instance.account.account_id.text()},
         {"market_symbol", instance.symbol.text()},
@@ -160,7 +165,7 @@ Result<TurnReply> StrategyService::run_list(Turn& turn) {
         const ExecutionQuality quality = concern ? concern->quality : ExecutionQuality::good;
         strategies.push(Json::object({
             {"id", id.text()},
-            {"name", instance->name.empty() ? instance->strategy_type : instance->name},
+            {"name", name_of(*instance)},
             {"strategy_type", instance->strategy_type},
             {"mode", to_word(instance->mode)},
             {"status", status_of(*instance, quality)},

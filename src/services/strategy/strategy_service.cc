@@ -99,9 +99,10 @@ Result<TurnReply> StrategyService::done(Turn& turn, StrategyInstance instance, C
     draft.detail.set("strategy_id", instance.strategy_id.text());
     TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
     TRY_ASSIGN(const auto concern, load_concern_of(turn, instance.account, instance.symbol));
-    Json answer = describe(instance, concern.get());
+    const auto saved = save_instance(turn, std::move(instance));
+    reconcile_after(turn, parts_.runtime, *saved);
+    Json answer = describe(*saved, concern.get());
     answer.set("audit_ref", ref);
-    save_and_reconcile(turn, parts_.runtime, std::move(instance));
     return Answer{200, to_text(answer)};
 }
 
@@ -186,7 +187,8 @@ void StrategyService::update(
         std::move(reply)));
 }
 
-// A change of config reloads the instance and lifts its error latch (S1).
+// A change of config, state or mode reloads the instance and lifts its error latch (S1); a new name
+// does not.
 Result<TurnReply> StrategyService::run_update(
     Turn& turn, const StrategyId& id, const UpdateStrategyRequest& request) {
     TRY_ASSIGN(StrategyInstance next, find_own(turn, id));
@@ -220,9 +222,12 @@ Result<TurnReply> StrategyService::run_update(
                                std::string(to_word(*request.mode)) + " by a person";
         next.mode = *request.mode;
     }
-    next.is_latched = false;
-    next.fail_count = 0;
-    next.last_error.clear();
+    const bool is_reloaded = request.config || request.state || request.mode;
+    if (is_reloaded) {
+        next.is_latched = false;
+        next.fail_count = 0;
+        next.last_error.clear();
+    }
     return done(
         turn,
         std::move(next),

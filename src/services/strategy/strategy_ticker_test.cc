@@ -256,5 +256,29 @@ TEST_P(FailingStrategyTest, ResumingLiftsTheLatch) {
     EXPECT_EQ(word(world.get(id), "status"), "running");
 }
 
+// Who only renames it has not looked at what went wrong.
+TEST_P(FailingStrategyTest, AReloadLiftsTheLatchAndANewNameDoesNot) {
+    start("grid_trader", StrategyWorld::grid_config());
+    take_over(id);
+    tick();
+    tick();
+    tick();
+    const auto update = [&](const std::string& key, UpdateStrategyRequest request) {
+        request.call.idempotency_key = IdempotencyKey::trusted(key);
+        return world.answer_of([&](LoopService::Reply reply) {
+            world.plane->strategies->update(
+                world.caller(), StrategyId::trusted(id), std::move(request), std::move(reply));
+        });
+    };
+    UpdateStrategyRequest renamed;
+    renamed.name = "another";
+    const Json answer = update("u1", std::move(renamed));
+    EXPECT_EQ(word(answer, "name"), "another");
+    EXPECT_EQ(word(answer, "status"), "error");
+    UpdateStrategyRequest reloaded;
+    reloaded.config = StrategyWorld::grid_config();
+    EXPECT_EQ(word(update("u2", std::move(reloaded)), "status"), "running");
+}
+
 }  // namespace
 }  // namespace interlock
