@@ -256,6 +256,7 @@ Result<void> ControlService::roll_back(Turn& turn, Concern concern, const Error&
         auto& reasons = concern.quality_reasons;
         if (std::ranges::find(reasons, "cancel_unconfirmed") == reasons.end()) {
             reasons.push_back("cancel_unconfirmed");
+            std::ranges::sort(reasons);
         }
         concern.clean_evaluations = 0;
         TRY(note_quality(turn, concern, before));

@@ -85,6 +85,25 @@ TEST_F(ControlSwitchTest, DoesNotUndoAStricterModeSetMeanwhile) {
     EXPECT_EQ(word(world.concern(), "risk_mode"), "reduce_only");
 }
 
+// The old one could sell what is bought now, were it not frozen.
+TEST_F(ControlSwitchTest, FreezesTheOldStrategyUntilItIsDone) {
+    world.holds_effects = true;
+    world.decide(StrategyWorld::switch_to("d1", idle));
+    auto cancels = std::exchange(world.waiting, {});
+    world.trade("x1", Json::array({LoopWorld::intent("buy", "2", "100.01")}));
+    const auto sent = world.orders_sent();
+    for (int i = 0; i < 5; ++i) {
+        world.clock.advance(Duration::of_seconds(1));
+        ASSERT_TRUE(world.paper->advance(world.clock.now()));
+        world.watch->poll();
+        world.run_effects();
+    }
+    EXPECT_EQ(world.orders_sent(), sent);
+    world.waiting = std::move(cancels);
+    world.run_effects();
+    EXPECT_EQ(world.active(), idle);
+}
+
 TEST_F(ControlSwitchTest, IsRolledBackWhenItsTargetCanNoLongerRun) {
     world.holds_effects = true;
     world.decide(StrategyWorld::switch_to("d1", idle));
