@@ -321,7 +321,7 @@ Json ControlService::execution_of(const Concern& concern, Timestamp now) const {
     window.drop_old(now);
     std::int64_t acked = 0;
     std::int64_t rejected = 0;
-    std::int64_t filled = 0;
+    std::int64_t measured = 0;
     std::int64_t latency_max = 0;
     std::optional<Decimal> worst_slippage;
     for (const OrderSample& sample : window.samples()) {
@@ -329,7 +329,7 @@ Json ControlService::execution_of(const Concern& concern, Timestamp now) const {
         rejected += sample.fate == OrderFate::rejected ? 1 : 0;
         latency_max = std::max(latency_max, sample.latency.microseconds / 1000);
         if (sample.slippage_bps) {
-            ++filled;
+            ++measured;
             worst_slippage =
                 std::max(worst_slippage.value_or(*sample.slippage_bps), *sample.slippage_bps);
         }
@@ -337,7 +337,7 @@ Json ControlService::execution_of(const Concern& concern, Timestamp now) const {
     return Json::object({
         {"orders", window.samples().size()},
         {"acknowledged", acked},
-        {"fills", filled},
+        {"slippage_samples", measured},
         {"rejections", rejected},
         {"latency_ms_max", latency_max},
         {"slippage_bps_worst", worst_slippage ? Json(to_text(*worst_slippage)) : Json()},

@@ -98,6 +98,26 @@ Json position_block(const StrategyTicker::Sight& sight, const LoopService::Gathe
     });
 }
 
+// What its own orders on this market came to, as long as it is remembered.
+Json fills_of(const StrategyTicker::Sight& sight, const LoopService::Gathered& facts) {
+    const StrategyInstance& instance = *sight.instance;
+    const SymbolBook* book = find_book(facts.view.books->books, instance.symbol);
+    const StrategyTally* tally =
+        book == nullptr ? nullptr : find_tally(book->tallies, instance.strategy_id);
+    Json last;
+    if (tally != nullptr && tally->last_fill) {
+        last = Json::object({
+            {"side", to_word(tally->last_fill->side)},
+            {"price", to_text(tally->last_fill->price)},
+            {"at", to_text(tally->last_fill->at)},
+        });
+    }
+    return Json::object({
+        {"net_qty", tally == nullptr ? "0" : to_text(tally->net_qty)},
+        {"last", std::move(last)},
+    });
+}
+
 Json assessment_block(const StrategyAssessment& assessment) {
     return Json::object({
         {"current_reason", assessment.current_reason},
@@ -296,6 +316,8 @@ Result<Json> StrategyService::report_of(Turn& turn, const StrategyInstance& inst
         assessment.current_intent = "none";
         assessment.current_reason = "The strategy cannot be loaded with its config.";
     }
+    Json execution = parts_.control.execution_of(*concern, turn.now());
+    execution.set("fills", fills_of(sight, facts));
     return Json::object({
         {"identity", identity_block(instance)},
         {"control",
@@ -318,7 +340,7 @@ Result<Json> StrategyService::report_of(Turn& turn, const StrategyInstance& inst
               {"uncertainty", assessment.uncertainty},
               {"confidence", decimal_or_null(assessment.confidence)}})},
         {"assessment", assessment_block(assessment)},
-        {"execution", parts_.control.execution_of(*concern, turn.now())},
+        {"execution", std::move(execution)},
     });
 }
 
