@@ -9,6 +9,7 @@
 
 #include "api/mcp/operation_catalog.h"
 #include "api_world.h"
+#include "base/crypto.h"
 
 namespace interlock {
 namespace {
@@ -142,6 +143,25 @@ TEST_F(TraderContract, HelpersOfPeopleAreNoTools) {
         ASSERT_NE(operation, nullptr) << name;
         EXPECT_FALSE(operation->tool.has_value()) << name;
     }
+}
+
+// Audit persistence: what no decision can be is kept by its size and hash, not in full.
+TEST_F(TraderContract, ARequestLongerThanAnyDecisionIsKeptByItsHash) {
+    create("a");
+    Json payload = Json::object({{"decision_id", "d1"}, {"action", "pause"}});
+    payload.set("junk", std::string(17 * 1024, 'x'));
+    const Json answer = decide(to_text(payload));
+    EXPECT_EQ(word(answer, "status"), "rejected");
+    EXPECT_EQ(word(answer, "decision_id"), "d1");
+    EXPECT_EQ(first_error(answer), "invalid_payload");
+    const auto records = world.plane_world().plane->ledger.read(TenantId::trusted("demo"), 0, 1000);
+    const AuditDraft& last = records->back().draft;
+    EXPECT_EQ(last.event, "CONTROL_DECISION");
+    EXPECT_EQ(last.decision_id.text(), "d1");
+    EXPECT_LT(to_text(last.detail).size(), 2000u);
+    const Json& kept = *last.detail.find("payload");
+    EXPECT_EQ(word(kept, "sha256"), sha256_hex(to_text(payload)));
+    EXPECT_EQ(*kept.find("bytes"), Json(to_text(payload).size()));
 }
 
 // Two supervisors act on the same stale view, over and over: one wins each round, the other is told

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/canonical_json.h"
+#include "base/crypto.h"
 #include "base/errors.h"
 #include "base/log.h"
 #include "contracts/control/control_text.h"
@@ -17,6 +18,31 @@ std::string text_of(const Json& payload, std::string_view key) {
     }
     const Json* value = payload.find(key);
     return value != nullptr && value->is_string() ? value->as_string() : std::string();
+}
+
+// The longest decision there can be is shorter. What is longer is kept by its size and hash, so
+// that refusals do not fill the ledger.
+constexpr std::size_t kPayloadBytesMax = 16 * 1024;
+
+Json told_by_hash(const Json& payload, const std::string& text) {
+    Json told = Json::object({{"bytes", text.size()}, {"sha256", sha256_hex(text)}});
+    for (const std::string_view key : {"decision_id", "concern_id", "action"}) {
+        const std::string word = text_of(payload, key);
+        if (!word.empty() && word.size() <= kIdLengthMax) {
+            told.set(std::string(key), word);
+        }
+    }
+    return told;
+}
+
+Error too_long(std::size_t bytes) {
+    const std::string problem = "must have at most " + std::to_string(kPayloadBytesMax) +
+                                " bytes, found " + std::to_string(bytes);
+    return {
+        &errors::invalid_payload,
+        "document: " + problem,
+        {},
+        {{.path = "document", .problem = problem}}};
 }
 
 Json change_json(std::string_view word, bool reconciled) {
@@ -84,8 +110,14 @@ TurnRequest ControlService::apply_turn(Caller caller, Json payload, Reply reply)
         request = read_request(masked);
     }
     if (!request) {
-        turn.decide = [this, masked = std::move(masked), error = std::move(request).error()](
-                          Turn& t) { return refuse_unreadable(t, masked, error); };
+        Error error = std::move(request).error();
+        if (const std::string text = to_text(masked); text.size() > kPayloadBytesMax) {
+            masked = told_by_hash(masked, text);
+            error = too_long(text.size());
+        }
+        turn.decide = [this, masked = std::move(masked), error = std::move(error)](Turn& t) {
+            return refuse_unreadable(t, masked, error);
+        };
         return turn;
     }
     const auto read = std::make_shared<const Request>(*std::move(request));
