@@ -61,6 +61,16 @@ TEST_F(ControlQualityTest, AVenueThatIsSilentForAMinuteStallsAndNobodyMayOrder) 
     EXPECT_FALSE(may_buy("x2"));
 }
 
+TEST_F(ControlQualityTest, MarketDataOlderThanThirtySecondsDegrades) {
+    world.clock.advance(Duration::of_seconds(31));  // The market stands still.
+    note(world.clock.now(), 0);
+    for (TurnRequest& turn : world.plane->decisions->quality_turns(world.clock.now())) {
+        world.submit(std::move(turn));
+    }
+    EXPECT_EQ(quality(), "degraded");
+    EXPECT_EQ(reasons(), R"(["market_data_old"])");
+}
+
 TEST_F(ControlQualityTest, OrdersLeaveTheWindowAfterFiveMinutes) {
     ASSERT_TRUE(world.paper->set_faults({{.kind = PaperFaultKind::reject}}));
     for (int i = 0; i < 3; ++i) {
