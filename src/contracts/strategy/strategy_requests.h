@@ -27,6 +27,8 @@ inline constexpr ErrorKind kept_by_bot{
     "kept_by_bot", 409, false, "Change the bot's configuration, or stop the bot."};
 inline constexpr ErrorKind orders_still_open{
     "orders_still_open", 409, true, "Wait until its orders are cancelled, then try again."};
+inline constexpr ErrorKind switch_under_way{
+    "switch_in_progress", 409, true, "Wait for the switch under way, then try again."};
 inline constexpr ErrorKind unknown_concern{
     "unknown_concern", 404, false, "Name a concern that list_concerns shows."};
 }  // namespace errors

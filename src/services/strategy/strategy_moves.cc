@@ -123,7 +123,7 @@ Result<TurnReply> StrategyService::run_stop(
     TRY_ASSIGN(StrategyInstance next, find_own(turn, id));
     TRY_ASSIGN(const auto concern, load_concern_of(turn, next.account, next.symbol));
     if (concern && concern->switching) {
-        return fail(errors::switch_in_progress, "A switch of this concern is under way.");
+        return fail(errors::switch_under_way, "A switch of this concern is under way.");
     }
     const std::string before(to_word(next.mode));
     if (concern && next.mode == InstanceMode::active) {

@@ -80,6 +80,7 @@ TEST_F(StrategyTickerTest, AnObserverShowsItsPlanAndSendsNothing) {
     const std::string watching =
         world.create("grid_trader", StrategyWorld::grid_config(), InstanceMode::observe);
     world.pass(Duration::of_seconds(10));
+    EXPECT_EQ(world.count("VALIDATION_RESULT"), 0);
     EXPECT_EQ(world.orders_sent(), 0);
     const Json report = *world.get(watching).find("report");
     EXPECT_EQ(word(*report.find("state"), "status"), "observing");
