@@ -294,32 +294,55 @@ Result<ControlBenchReport> run_control_bench(const ControlBenchOptions& options)
         TRY(measure(options, true, control));
         TRY(measure_bare(options, false, plain.mean_batch.back(), plain));
         TRY(measure_bare(options, true, control.mean_batch.back(), control));
-        TRY(measure_http(options, false, http_plain));
-        TRY(measure_http(options, true, http_control));
+        if (options.http) {
+            TRY(measure_http(options, false, http_plain));
+            TRY(measure_http(options, true, http_control));
+        }
     }
     ControlBenchReport report;
     report.callers = options.callers;
     report.rounds = options.rounds;
     report.plain = plain.medians();
     report.control = control.medians();
-    report.http_plain = http_plain.medians();
-    report.http_control = http_control.medians();
+    if (options.http) {
+        report.http = {http_plain.medians(), http_control.medians()};
+    }
     return report;
 }
 
 Json encode(const ControlBenchReport& report) {
-    return Json::object({
+    Json json = Json::object({
         {"callers", report.callers},
         {"rounds", report.rounds},
         {"plain", encode(report.plain)},
         {"control", encode(report.control)},
-        {"http_plain", encode(report.http_plain)},
-        {"http_control", encode(report.http_control)},
         {"ratio", rounded(report.ratio(), 3)},
-        {"http_ratio", rounded(report.http_ratio(), 3)},
         {"bare_ratio", rounded(report.bare_ratio(), 3)},
     });
+    if (report.http) {
+        json.set("http_plain", encode(report.http->plain));
+        json.set("http_control", encode(report.http->control));
+        json.set("http_ratio", rounded(report.http->ratio(), 3));
+    }
+    return json;
 }
+
+namespace {
+
+std::string to_text(const ControlHttpReport& report) {
+    return fmt::format(
+               "\nThe same over HTTP, each caller with a connection, six to a tenant.\n"
+               "{:<18}{:>10}{:>9}{:>9}{:>8}\n",
+               "",
+               "per s",
+               "p50 us",
+               "p99 us",
+               "batch") +
+           line_of("plain turns", report.plain) + line_of("control decisions", report.control) +
+           fmt::format("decisions against plain turns: {:.0f} %\n", report.ratio() * 100);
+}
+
+}  // namespace
 
 std::string to_text(const ControlBenchReport& report) {
     return fmt::format(
@@ -341,17 +364,7 @@ std::string to_text(const ControlBenchReport& report) {
                "decisions against plain turns: {:.0f} %; their rows by bare statements: {:.0f} %\n",
                report.ratio() * 100,
                report.bare_ratio() * 100) +
-           fmt::format(
-               "\nThe same over HTTP, each caller with a connection, six to a tenant.\n"
-               "{:<18}{:>10}{:>9}{:>9}{:>8}\n",
-               "",
-               "per s",
-               "p50 us",
-               "p99 us",
-               "batch") +
-           line_of("plain turns", report.http_plain) +
-           line_of("control decisions", report.http_control) +
-           fmt::format("decisions against plain turns: {:.0f} %\n", report.http_ratio() * 100);
+           (report.http ? to_text(*report.http) : "");
 }
 
 }  // namespace interlock

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/json.h"
@@ -22,6 +23,7 @@ struct ControlBenchOptions {
     std::int64_t callers = 64;
     double seconds = 1;  // Of each measurement.
     std::int64_t rounds = 3;
+    bool http = true;
     std::string program = "/proc/self/exe";  // Started as `serve` for HTTP.
 };
 
@@ -41,19 +43,21 @@ struct ControlHttpSide {
     std::int64_t p99_us = 0;
     double mean_batch = 0;
 };
+struct ControlHttpReport {
+    ControlHttpSide plain;
+    ControlHttpSide control;
+
+    double ratio() const { return plain.per_s > 0 ? control.per_s / plain.per_s : 0; }
+};
 struct ControlBenchReport {
     std::int64_t callers = 0;
     std::int64_t rounds = 0;
     ControlBenchSide plain;
     ControlBenchSide control;
-    ControlHttpSide http_plain;
-    ControlHttpSide http_control;
+    std::optional<ControlHttpReport> http;
 
     // Decisions against plain turns.
     double ratio() const { return plain.per_s > 0 ? control.per_s / plain.per_s : 0; }
-    double http_ratio() const {
-        return http_plain.per_s > 0 ? http_control.per_s / http_plain.per_s : 0;
-    }
     double bare_ratio() const {
         return plain.bare_per_s > 0 ? control.bare_per_s / plain.bare_per_s : 0;
     }

@@ -13,7 +13,11 @@ using testing::TempFolder;
 TEST(ControlBench, AppliesEveryDecisionAndReportsBothSides) {
     const TempFolder folder;
     const auto report = run_control_bench(
-        {.folder = folder.path().string(), .callers = 10, .seconds = 0.05, .rounds = 1});
+        {.folder = folder.path().string(),
+         .callers = 10,
+         .seconds = 0.05,
+         .rounds = 1,
+         .http = false});  // Needs the program: conformance/e2e/bench_test.py.
     ASSERT_TRUE(report.has_value()) << report.error().message;
     EXPECT_GT(report->plain.per_s, 0);
     EXPECT_GT(report->control.per_s, 0);

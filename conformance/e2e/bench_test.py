@@ -44,7 +44,8 @@ def main():
         assert not missing, f"{row} lacks {missing}"
         assert row["turns_per_s"] > 0 and row["raw_turns_per_s"] > 0, row
     (control,) = lines_of("control", "--seconds", "0.1", "--rounds", "1", "--callers", "8")
-    assert control["plain"]["per_s"] > 0 and control["control"]["per_s"] > 0, control
+    for side in ("plain", "control", "http_plain", "http_control"):
+        assert control[side]["per_s"] > 0, control
     (strategies,) = lines_of("strategies", "--instances", "40", "--accounts", "2", "--rounds", "2")
     assert strategies["running"] == 40 and strategies["open_orders"] > 0, strategies
     (tick,) = lines_of("tick", "--samples", "2", "--rounds", "1")
