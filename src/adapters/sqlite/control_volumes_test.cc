@@ -145,6 +145,8 @@ TEST_F(ControlVolumesTest, OtherMachinesAreReadWithoutLookingAtThem) {
     const auto reading =
         SqliteLedgerStore::open({.path = folder / "ledger.db", .read_only = true}).value();
     EXPECT_EQ(reading->load_states("control/").value().size(), 10u);
+    EXPECT_EQ(reading->load_state(key_of(7)).value()->json, "7");
+    EXPECT_FALSE(reading->load_state(key_of(10)).value().has_value());
 }
 
 }  // namespace

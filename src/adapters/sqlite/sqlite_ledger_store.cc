@@ -69,7 +69,7 @@ Result<void> SqliteLedgerStore::open_for_writing() {
     TRY_ASSIGN(rollback_, db_->prepare("ROLLBACK"));
     TRY_ASSIGN(writer_, TurnWriter::prepare(*db_));
     TRY_ASSIGN(volumes_, ControlVolumes::open(*db_, options_.control_rows_max));
-    writer_->set_control_volumes(*volumes_);
+    writer_->keep_apart({.control_rows = volumes_.get(), .state_keys = &state_keys_});
     TRY(prepare_engine_reads());
     if (const Result<void> filled = fill_state_keys(); !filled) {
         // A damaged page shows where it is read; until then every look goes to the table.
@@ -213,13 +213,6 @@ Result<void> SqliteLedgerStore::commit(std::span<const TurnCommit> turns) {
     const std::lock_guard lock(engine_mutex_);
     TRY(require_writable());
     TRY(end_reading());
-    for (const TurnCommit& turn : turns) {
-        for (const StateWrite& state : turn.states) {
-            if (state.loaded_version == 0) {
-                state_keys_.add(state.machine_key);  // Also of a batch that fails: it may be there.
-            }
-        }
-    }
     if (const int code = begin_.run(); !is_done(code)) {
         Error error = db_->error_of(code);
         error.kind = &errors::io_failed;
@@ -277,6 +270,13 @@ Result<std::optional<StoredState>> SqliteLedgerStore::load_state(const std::stri
         TRY_ASSIGN(auto place, volumes_->find(machine_key));
         if (place) {
             return std::move(place->state);
+        }
+    }
+    if (!volumes_ && turn_sql::is_control_state(machine_key)) {
+        std::map<std::string, StoredState> rows;
+        TRY(add_states(engine_.load_controls, machine_key, rows));
+        if (const auto found = rows.find(machine_key); found != rows.end()) {
+            return std::move(found->second);
         }
     }
     if (!is_concern && !options_.read_only && !state_keys_.may_have(machine_key)) {

@@ -72,8 +72,11 @@ Result<void> TurnWriter::write_states(std::span<const StateWrite> states) {
         SqliteStatement& insert = is_concern ? insert_concern_ : insert_state_;
         SqliteStatement& update = is_concern ? update_concern_ : update_state_;
         std::optional<int> in_volume;
-        if (volumes_ != nullptr && turn_sql::is_control_state(state.machine_key)) {
+        if (apart_.control_rows != nullptr && turn_sql::is_control_state(state.machine_key)) {
             TRY_ASSIGN(in_volume, write_to_volume(state));
+        }
+        if (is_new && !is_concern && !in_volume && apart_.state_keys != nullptr) {
+            apart_.state_keys->add(state.machine_key);  // Even if the batch fails: it may be there.
         }
         const int code = in_volume ? *in_volume
                          : is_new  ? insert.run(state.machine_key, state.json)
@@ -91,17 +94,17 @@ Result<void> TurnWriter::write_states(std::span<const StateWrite> states) {
 }
 
 Result<std::optional<int>> TurnWriter::write_to_volume(const StateWrite& state) {
-    TRY_ASSIGN(auto place, volumes_->find(state.machine_key));
+    TRY_ASSIGN(auto place, apart_.control_rows->find(state.machine_key));
     if (!place) {
-        const bool takes = state.loaded_version == 0 && volumes_->has_room();
-        return takes ? std::optional(volumes_->insert(state.machine_key, state.json))
+        const bool takes = state.loaded_version == 0 && apart_.control_rows->has_room();
+        return takes ? std::optional(apart_.control_rows->insert(state.machine_key, state.json))
                      : std::nullopt;
     }
     if (state.loaded_version == 0) {
         return fail(errors::conflict, state.machine_key + " changed since it was loaded");
     }
     place->state.version = state.loaded_version;
-    return std::optional(volumes_->update(*place, state.machine_key, state.json));
+    return std::optional(apart_.control_rows->update(*place, state.machine_key, state.json));
 }
 
 Result<void> TurnWriter::write_entries(std::span<const LedgerEntry> entries) {

@@ -21,9 +21,12 @@ public:
     // `db` must outlive the writer.
     static Result<std::unique_ptr<TurnWriter>> prepare(SqliteDb& db);
 
-    // Where rows of control decisions go from now on; they go with the others without it. It
-    // outlives the writer.
-    void set_control_volumes(ControlVolumes& volumes) { volumes_ = &volumes; }
+    // What a store keeps beside the tables; it outlives the writer.
+    struct Apart {
+        ControlVolumes* control_rows = nullptr;  // Null: they go with the others.
+        KeyFilter* state_keys = nullptr;         // Learns the keys of machine_state.
+    };
+    void keep_apart(const Apart& apart) { apart_ = apart; }
 
     // All rows of the turns, then each touched chain's head once. On an Error the caller rolls
     // back.
@@ -54,7 +57,7 @@ private:
     Result<void> write_heads();
 
     SqliteDb& db_;
-    ControlVolumes* volumes_ = nullptr;
+    Apart apart_;
     std::unordered_map<std::string_view, ChainGrowth> growths_;  // Of the running batch.
     SqliteStatement insert_state_;
     SqliteStatement update_state_;
