@@ -165,23 +165,34 @@ TEST_F(StrategyTickerTest, WhatAMakerAskedForIsRecordedWithItsPlan) {
     expect_planned_again(record);
 }
 
+enum class Failure { throws, refuses, hoards };
+
 class Failing final : public Strategy {
 public:
-    explicit Failing(bool throws) : throws_(throws) {}
+    explicit Failing(Failure failure) : failure_(failure) {}
     Duration tick_every() const override { return kTickEveryMin; }
     Result<StrategyStep> step(const StrategyInput&) const override {
-        if (throws_) {
-            throw std::runtime_error("a mistake in a strategy");
+        switch (failure_) {
+            case Failure::throws:
+                throw std::runtime_error("a mistake in a strategy");
+            case Failure::hoards: {
+                StrategyStep step;
+                step.memory = Json::object({{"m", std::string(kStrategyMemoryBytesMax - 7, 'm')}});
+                EXPECT_EQ(to_text(step.memory).size(), kStrategyMemoryBytesMax + 1);
+                return step;
+            }
+            case Failure::refuses:
+                break;
         }
         return fail(errors::internal, "a fact is missing");
     }
 
 private:
-    bool throws_;
+    Failure failure_;
 };
 
 // A world whose grid fails at every tick, ticked by hand.
-struct FailingStrategyTest : StrategyTickerTest, ::testing::WithParamInterface<bool> {
+struct FailingStrategyTest : StrategyTickerTest, ::testing::WithParamInterface<Failure> {
     FailingStrategyTest()
         : broken([](const std::string& type, const Json& config) {
               OpenedStrategy opened = open_strategy(type, config);
@@ -222,7 +233,10 @@ struct FailingStrategyTest : StrategyTickerTest, ::testing::WithParamInterface<b
     StrategyTicker ticker;
 };
 
-INSTANTIATE_TEST_SUITE_P(Ways, FailingStrategyTest, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(
+    Ways,
+    FailingStrategyTest,
+    ::testing::Values(Failure::throws, Failure::refuses, Failure::hoards));
 
 TEST_P(FailingStrategyTest, ThreeFailedTicksLatchOneInstanceAndLeaveOthersAlone) {
     start("grid_trader", StrategyWorld::grid_config());
