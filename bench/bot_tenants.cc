@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::int64_t kMakers = 8;  // Callers that make tenants at the same time.
 
-Result<std::string> text_in(const Json& answer, std::string_view key) {
-    const Json* value = answer.find(key);
-    if (value == nullptr || !value->is_string()) {
-        return fail(errors::unavailable, "An answer holds no " + std::string(key) + ".");
-    }
-    return value->as_string();
-}
-
 Result<void> bring_up(HttpClient& client, const BotTenant& bot) {
     const std::string base = "/api/" + bot.tenant_id;
     TRY(call_json(

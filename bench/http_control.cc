@@ -25,40 +25,6 @@ struct HttpCaller {
     SupervisedConcern concern;
 };
 
-Result<std::string> text_of(const Json& answer, std::string_view name) {
-    const Json* const value = answer.find(name);
-    if (value == nullptr || !value->is_string()) {
-        return fail(
-            errors::unavailable, fmt::format("An answer has no {}: {}", name, to_text(answer)));
-    }
-    return value->as_string();
-}
-
-// Strategies are made by people: the token of one who works for the tenant.
-Result<std::string> human_of(ServerProcess& server, const std::string& tenant) {
-    const auto desk = HttpClient::create(server.operator_target());
-    TRY_ASSIGN(
-        const Json invitation,
-        call_json(
-            *desk,
-            {.path = "/api/" + tenant + "/humans",
-             .body = Json::object({{"email", tenant + "@example.org"}}),
-             .credential = {}}));
-    TRY_ASSIGN(std::string code, text_of(invitation, "one_time_code"));
-    const auto client = HttpClient::create(server.target());
-    TRY_ASSIGN(
-        const Json session,
-        call_json(
-            *client,
-            {.path = "/account/activate",
-             .body = Json::object(
-                 {{"code", std::move(code)},
-                  {"password", "a pass phrase for load"},
-                  {"want_token", true}}),
-             .credential = {}}));
-    return text_of(session, "token");
-}
-
 Result<std::string> create_idle_strategy(
     HttpClient& client, const std::string& token, const SupervisedConcern& concern, IdSource& ids) {
     TRY_ASSIGN(
@@ -71,7 +37,7 @@ Result<std::string> create_idle_strategy(
                   {"strategy_type", "idle"},
                   {"market_symbol", concern.symbol}}),
              .credential = token}));
-    return text_of(made, "id");
+    return text_in(made, "id");
 }
 
 Result<std::vector<HttpCaller>> make_callers(
@@ -87,8 +53,8 @@ Result<std::vector<HttpCaller>> make_callers(
         if (place == 0) {
             TRY(server.create_tenant(tenant));
             TRY_ASSIGN(access_key, server.create_access_key(tenant));
-            if (options.is_control) {
-                TRY_ASSIGN(token, human_of(server, tenant));
+            if (options.is_control) {  // Strategies are made by people.
+                TRY_ASSIGN(token, server.create_human(tenant, tenant + "@example.org"));
             }
         }
         caller.concern.tenant_id = TenantId::trusted(tenant);

@@ -9,16 +9,6 @@
 namespace interlock {
 namespace {
 
-Result<std::string> text_at(const Json& json, std::string_view key) {
-    const Json* value = json.find(key);
-    if (value == nullptr || !value->is_string()) {
-        return fail(
-            errors::unavailable,
-            "The answer holds no text " + std::string(key) + ": " + to_text(json));
-    }
-    return value->as_string();
-}
-
 bool is_true(const Json& json, std::string_view key) {
     const Json* value = json.find(key);
     return value != nullptr && value->is_bool() && value->as_bool();
@@ -193,7 +183,8 @@ private:
 class FileKillPath final : public KillPath {
 public:
     explicit FileKillPath(ServerProcess& server)
-        : path_(server.data_folder() + "/KILL"),
+        : server_(server),
+          path_(server.data_folder() + "/KILL"),
           operator_(HttpClient::create(server.operator_target())),
           human_(HttpClient::create(server.target())) {}
     std::string name() const override { return "file"; }
@@ -202,23 +193,7 @@ public:
         if (!token_.empty()) {
             return {};
         }
-        TRY_ASSIGN(
-            const Json invitation,
-            call_json(
-                *operator_,
-                {.path = "/api/_system/humans",
-                 .body = Json::object({{"email", "drill@example.org"}}),
-                 .credential = {}}));
-        TRY_ASSIGN(const std::string code, text_at(invitation, "one_time_code"));
-        TRY_ASSIGN(
-            const Json session,
-            call_json(
-                *human_,
-                {.path = "/account/activate",
-                 .body =
-                     Json::object({{"code", code}, {"password", kPassword}, {"want_token", true}}),
-                 .credential = {}}));
-        TRY_ASSIGN(token_, text_at(session, "token"));
+        TRY_ASSIGN(token_, server_.create_human("_system", "drill@example.org"));
         return {};
     }
 
@@ -260,11 +235,11 @@ public:
                 {.path = "/api/_system/kill",
                  .body = Json::object({{"active", false}, {"reason", "the drill goes on"}}),
                  .credential = {}}));
-        TRY_ASSIGN(const std::string approval_id, text_at(status, "release_approval_id"));
+        TRY_ASSIGN(const std::string approval_id, text_in(status, "release_approval_id"));
         TRY(call_json(
             *human_,
             {.path = "/account/reauthenticate",
-             .body = Json::object({{"password", kPassword}}),
+             .body = Json::object({{"password", kHumanPassword}}),
              .credential = token_}));
         TRY(call_json(
             *human_,
@@ -275,8 +250,7 @@ public:
     }
 
 private:
-    static constexpr std::string_view kPassword = "a drill is not an emergency";
-
+    ServerProcess& server_;
     std::string path_;
     std::unique_ptr<HttpClient> operator_;
     std::unique_ptr<HttpClient> human_;

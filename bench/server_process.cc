@@ -119,11 +119,30 @@ Result<std::string> ServerProcess::create_access_key(const std::string& tenant_i
                  {{"label", "load"},
                   {"scopes", Json::array({"planner", "supervisor", "bot", "read", "probe"})}}),
              .credential = {}}));
-    const Json* key = answer.find("access_key");
-    if (key == nullptr || !key->is_string()) {
-        return fail(errors::unavailable, "The server's answer holds no access_key.");
-    }
-    return key->as_string();
+    return text_in(answer, "access_key");
+}
+
+Result<std::string> ServerProcess::create_human(
+    const std::string& tenant_id, const std::string& email) {
+    const auto desk = HttpClient::create(operator_target());
+    TRY_ASSIGN(
+        const Json invitation,
+        call_json(
+            *desk,
+            {.path = "/api/" + tenant_id + "/humans",
+             .body = Json::object({{"email", email}}),
+             .credential = {}}));
+    TRY_ASSIGN(const std::string code, text_in(invitation, "one_time_code"));
+    const auto client = HttpClient::create(target());
+    TRY_ASSIGN(
+        const Json session,
+        call_json(
+            *client,
+            {.path = "/account/activate",
+             .body =
+                 Json::object({{"code", code}, {"password", kHumanPassword}, {"want_token", true}}),
+             .credential = {}}));
+    return text_in(session, "token");
 }
 
 Result<double> ServerProcess::read_metric(const std::string& name) {
@@ -172,6 +191,16 @@ Result<Json> call_json(HttpClient& client, const JsonCall& call) {
                 ": " + response.body);
     }
     return parse_json(response.body.empty() ? "null" : response.body);
+}
+
+Result<std::string> text_in(const Json& answer, std::string_view key) {
+    const Json* value = answer.find(key);
+    if (value == nullptr || !value->is_string()) {
+        return fail(
+            errors::unavailable,
+            "The answer holds no text " + std::string(key) + ": " + to_text(answer));
+    }
+    return value->as_string();
 }
 
 }  // namespace interlock

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -15,6 +16,8 @@
 namespace interlock {
 
 inline constexpr std::chrono::milliseconds kServerPatience{20'000};
+// Of every person that create_human() makes.
+inline constexpr std::string_view kHumanPassword = "a drill is not an emergency";
 
 class ServerProcess {
 public:
@@ -45,6 +48,8 @@ public:
     Result<void> create_tenant(const std::string& tenant_id);
     // Gives the access key. It has all scopes.
     Result<std::string> create_access_key(const std::string& tenant_id);
+    // A person of the tenant with a password; gives the token of the session.
+    Result<std::string> create_human(const std::string& tenant_id, const std::string& email);
     // One number of /metrics; 0 when it is not there.
     Result<double> read_metric(const std::string& name);
 
@@ -69,5 +74,7 @@ struct JsonCall {
     std::string credential;  // Empty: none; sent as a bearer.
 };
 Result<Json> call_json(HttpClient& client, const JsonCall& call);
+// A text in its answer.
+Result<std::string> text_in(const Json& answer, std::string_view key);
 
 }  // namespace interlock
