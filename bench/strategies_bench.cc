@@ -156,7 +156,8 @@ private:
                 .observer = observer_,
                 .sink = *sink_,
                 .flag = *flag_,
-                .key = data_->ledger_key(),
+                .keys = data_->seal_keys(),
+                .head_log = data_->head_log(),
                 .submit = [this](TurnRequest turn) { turns_.push_back(std::move(turn)); },
                 .dispatch =
                     [this](std::vector<OutboxItem> effects) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "contracts/audit/audit_record.h"
-#include "core/ledger/hash_chain.h"
+#include "core/ledger/chain_verifier.h"
 #include "ports/ledger_store.h"
 #include "services/turn.h"
 #include "sim/command.h"

@@ -29,12 +29,6 @@ bool choose_disk(std::uint64_t seed, Plant plant) {
     return seed % 2 == 0;
 }
 
-Ed25519KeyPair make_key(std::uint64_t seed) {
-    auto key = ed25519_from_seed(sha256("simulated key " + std::to_string(seed)));
-    CHECK(key.has_value());
-    return *std::move(key);
-}
-
 }  // namespace
 
 World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
@@ -46,7 +40,7 @@ World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
       supervised(trades && (info_of(plant).needs_trader || mix_seeds(seed, 7) % 2 == 0)),
       has_bots(trades && (info_of(plant).needs_bots || mix_seeds(seed, 9) % 3 == 0)),
       people(make_people(mix_seeds(seed, 2), two_person_rule ? 2 : 1)),
-      key(make_key(seed)),
+      keys(sha256("simulated key " + std::to_string(seed))),
       ids(mix_seeds(seed, 3)),
       disk(power),
       sink(power),
@@ -195,7 +189,8 @@ void Server::build_plane(KillFlag& flag) {
             .observer = observer_,
             .sink = sink(),
             .flag = flag,
-            .key = world_.key,
+            .keys = world_.keys,
+            .head_log = world_.head_log,
             .submit = [this](TurnRequest request) { submit(std::move(request)); },
             .dispatch =
                 [this](std::vector<OutboxItem> effects) { outbox_->enqueue(std::move(effects)); },

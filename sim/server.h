@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "adapters/memory/held_seal_keys.h"
+#include "adapters/memory/memory_head_log.h"
 #include "adapters/memory/memory_ledger_store.h"
 #include "adapters/paper/paper_keys.h"
 #include "adapters/sqlite/sqlite_ledger_store.h"
@@ -40,7 +42,8 @@ struct World {
     const bool supervised;  // There are strategies besides, and people and agents who move them.
     const bool has_bots;    // Tenants have maker bots.
     const People people;
-    const Ed25519KeyPair key;
+    HeldSealKeys keys;
+    MemoryHeadLog head_log;  // As durable as the store: it is written after it.
     Power power;
     SimClock clock;
     SeededIds ids;

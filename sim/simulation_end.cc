@@ -2,6 +2,7 @@
 // hangs for ever, loses an answer or stays stopped shows here.
 #include <algorithm>
 
+#include "services/ledger_check.h"
 #include "sim/simulation.h"
 
 namespace interlock::sim {
@@ -148,21 +149,23 @@ void Simulation::ask_again() {
 
 void Simulation::check_chains() {
     const auto heads = world_.mirror.load();
-    std::vector<TenantId> all = world_.people.tenants;
-    all.push_back(system_tenant());
-    for (const TenantId& tenant_id : all) {
-        const bool mirrored = heads && heads->contains(tenant_id);
-        const auto report = verify_chain(
-            {.store = server_->store(),
-             .mirror_head = mirrored ? &heads->at(tenant_id) : nullptr,
-             .public_key = world_.key.public_key,
-             .from_last_checkpoint = false},
-            tenant_id);
-        if (!report || report->fault) {
+    KeyLineage keys(world_.keys.first_public_key());
+    const auto reports = check_ledger(
+        {.store = server_->store(),
+         .mirror = heads ? *heads : std::map<TenantId, LedgerHead>(),
+         .keys = keys,
+         .head_log = world_.head_log.lines,
+         .check_artifacts = true});
+    if (!reports) {
+        log_.report("chain", "the chains cannot be verified: " + reports.error().message);
+        return;
+    }
+    for (const ChainReport& report : *reports) {
+        if (!report.ok()) {
             log_.report(
                 "chain",
-                "the chain of " + tenant_id.text() + " does not verify: " +
-                    (report ? report->fault->detail : report.error().message));
+                "the chain of " + report.tenant_id.text() +
+                    " does not verify: " + (report.fault ? report.fault->detail : "it was broken"));
         }
     }
 }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/memory/held_seal_keys.h"
+#include "adapters/memory/memory_head_log.h"
 #include "adapters/memory/memory_ledger_store.h"
 #include "adapters/paper/paper_venue.h"
 #include "contracts/loop/loop_tools.h"
@@ -26,8 +28,7 @@ public:
         : LoopWorld(std::unique_ptr<MarketModel>(std::make_unique<testing::ScriptedMarket>())) {}
     // On another market than the hand-written one.
     explicit LoopWorld(std::unique_ptr<MarketModel> model)
-        : market(dynamic_cast<testing::ScriptedMarket*>(model.get())),
-          key_(*ed25519_from_seed(std::string(32, 's'))) {
+        : market(dynamic_cast<testing::ScriptedMarket*>(model.get())) {
         paper = *PaperVenue::open(std::move(model), clock, {});
         rebuild();
     }
@@ -66,7 +67,8 @@ public:
                 .observer = observer,
                 .sink = *venue_sink,
                 .flag = flag,
-                .key = key_,
+                .keys = keys,
+                .head_log = head_log,
                 .submit = [this](TurnRequest request) { submit(std::move(request)); },
                 .dispatch =
                     [this](std::vector<OutboxItem> effects) {
@@ -300,6 +302,8 @@ public:
     const TenantId tenant = TenantId::trusted("demo");
     SupervisorConfig supervisor_config;  // Takes effect with the next rebuild().
     ControlConfig control_config;        // Likewise.
+    HeldSealKeys keys{std::string(32, 's')};
+    MemoryHeadLog head_log;
     FakeClock clock;
     std::unique_ptr<FakeIdSource> ids;
     MemoryLedgerStore memory;
@@ -320,7 +324,6 @@ public:
     std::shared_ptr<std::optional<Result<Answer>>> last_answer;
 
 private:
-    Ed25519KeyPair key_;
     int life_ = 0;
 };
 

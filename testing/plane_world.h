@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "adapters/memory/held_seal_keys.h"
+#include "adapters/memory/memory_head_log.h"
 #include "adapters/memory/memory_ledger_store.h"
 #include "base/errors.h"
 #include "services/plane.h"
@@ -131,9 +133,7 @@ public:
     explicit PlaneWorld(
         PlaneConfig config = {.two_person_rule = false, .has_sink = true},
         OpenVenues open_venues = nullptr)
-        : config_(std::move(config)),
-          open_venues_(std::move(open_venues)),
-          key_(*ed25519_from_seed(std::string(32, 's'))) {
+        : config_(std::move(config)), open_venues_(std::move(open_venues)) {
         rebuild();
     }
 
@@ -153,7 +153,8 @@ public:
                 .observer = observer,
                 .sink = venues.sink == nullptr ? sink : *venues.sink,
                 .flag = flag,
-                .key = key_,
+                .keys = keys,
+                .head_log = head_log,
                 .submit = [this](TurnRequest request) { submit(std::move(request)); },
                 .dispatch =
                     [this](std::vector<OutboxItem> effects) {
@@ -233,6 +234,8 @@ public:
         return events;
     }
 
+    HeldSealKeys keys{std::string(32, 's')};
+    MemoryHeadLog head_log;
     FakeClock clock;
     std::unique_ptr<FakeIdSource> ids;
     MemoryLedgerStore memory;
@@ -251,7 +254,6 @@ public:
 private:
     PlaneConfig config_;
     OpenVenues open_venues_;
-    Ed25519KeyPair key_;
     int life_ = 0;
 };
 

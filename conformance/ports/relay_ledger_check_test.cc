@@ -32,7 +32,11 @@ struct RelayLedgerCheckTest : ::testing::Test {
                 batch.audit.push_back(sealed(bob, kBob));
             }
             if (n == 3) {
-                batch.checkpoints.push_back(sign_checkpoint(key, kAlice, alice, FakeClock::kNoon));
+                batch.checkpoints.push_back(sign_head(
+                    [this](std::string_view text) { return ed25519_sign(key, text); },
+                    kAlice,
+                    alice,
+                    FakeClock::kNoon));
             }
             ASSERT_TRUE(store->commit(batch).has_value());
         }
@@ -56,8 +60,9 @@ struct RelayLedgerCheckTest : ::testing::Test {
     std::vector<ChainReport> check() {
         const auto store =
             SqliteLedgerStore::open({.path = path, .read_only = true, .snapshot = true}).value();
+        KeyLineage keys(key.public_key);
         return check_ledger(
-                   {.store = *store, .mirror = {}, .public_key = key.public_key, .tenants = {}})
+                   {.store = *store, .mirror = {}, .keys = keys, .book = kRelayBook, .tenants = {}})
             .value();
     }
     // Alice's chain has a fault at `seq`, Bob's has none.

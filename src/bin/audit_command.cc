@@ -4,13 +4,13 @@
 #include <fstream>
 #include <iostream>
 
-#include "adapters/system/data_folder.h"
 #include "adapters/system/system_clock.h"
 #include "base/bytes.h"
 #include "base/errors.h"
 #include "base/text.h"
 #include "bin/audit_view.h"
 #include "bin/console.h"
+#include "bin/human_login.h"
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
 #include "services/ledger_export.h"
@@ -27,6 +27,10 @@ struct Options {
     std::string output;
     std::string file;
     std::string public_key;
+    bool skip_artifacts = false;
+    bool knows_breaks = false;
+    std::string reason;
+    LoginOptions login;
 };
 
 // The store of the chosen folder and the chain meant; what is wrong has been printed.
@@ -145,9 +149,9 @@ ExitCode run_export(const GlobalOptions& global, const Options& options) {
         return opened.error();
     }
     const auto mirror = read_head_files(opened->data_folder);
-    const auto key = read_ledger_key(opened->data_folder);
-    if (!mirror || !key) {
-        return report_failure(global, mirror ? key.error() : mirror.error());
+    const auto signer = FolderSigner::open(opened->data_folder);
+    if (!mirror || !signer) {
+        return report_failure(global, mirror ? signer.error() : mirror.error());
     }
     const auto mirrored = mirror->find(opened->tenant_id);
     const bool to_file = !options.output.empty() && options.output != "-";
@@ -155,7 +159,7 @@ ExitCode run_export(const GlobalOptions& global, const Options& options) {
     const ExportSources sources{
         .store = *opened->store,
         .mirror_head = mirrored == mirror->end() ? nullptr : &mirrored->second,
-        .key = *key,
+        .signer = signer->signer(),
         .created_at = SystemClock().now(),
         .on_progress =
             [&](std::int64_t seq) {
@@ -208,6 +212,8 @@ ExitCode run_verify(const GlobalOptions& global, const Options& options) {
     }
     FolderCheck check;
     check.data_folder = *folder;
+    check.check_artifacts = !options.skip_artifacts;
+    check.knows_breaks = options.knows_breaks;
     if (!options.tenant.empty()) {
         check.tenants.push_back(TenantId::trusted(options.tenant));
     }
@@ -233,6 +239,34 @@ ExitCode run_verify(const GlobalOptions& global, const Options& options) {
         std::cout << describe(*report);
     }
     return report->ok() ? ExitCode::ok : ExitCode::refused;
+}
+
+ExitCode run_accept_break(const GlobalOptions& global, const Options& options) {
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return folder.error();
+    }
+    auto login = HumanLogin::start(global, *folder, options.login);
+    if (!login) {
+        return login.error();
+    }
+    const auto answer = expect_ok(
+        global,
+        login->post(
+            "/api/" + options.tenant + "/audit/accept-break",
+            Json::object({{"reason", options.reason}})));
+    if (!answer) {
+        return answer.error();
+    }
+    if (global.json) {
+        print_json(*answer);
+    } else {
+        std::cout << "The break of " << print_safe(options.tenant) << " at record "
+                  << text_at(*answer, "first_bad_seq") << " is accepted, audit_ref "
+                  << text_at(*answer, "audit_ref")
+                  << ". Trading stays stopped until the kill switch is released.\n";
+    }
+    return ExitCode::ok;
 }
 
 using Run = ExitCode (*)(const GlobalOptions&, const Options&);
@@ -296,6 +330,25 @@ void add_audit_command(CommandLine& line) {
             options->public_key,
             "Whose signatures to accept: 64 hex digits or a file (ledger.pub).")
         ->type_name("KEY");
+    CLI::App* accept = audit->add_subcommand(
+        "accept-break", "Take note, as a human, that a chain was broken; it stays on record.");
+    accept->add_option("--tenant", options->tenant, "Whose chain (_system: the host's).")
+        ->required()
+        ->type_name("TENANT");
+    accept->add_option("--reason", options->reason, "What you found, for the record.")
+        ->required()
+        ->type_name("TEXT");
+    add_login_options(*accept, options->login);
+    on_chosen(*accept, line, options, run_accept_break);
+
+    verify->add_flag(
+        "--skip-artifacts",
+        options->skip_artifacts,
+        "Do not hash again what records refer to; the records themselves are always checked.");
+    verify->add_flag(
+        "--accept-known-breaks",
+        options->knows_breaks,
+        "Breaks that a human accepted are shown but are no failure.");
     on_chosen(*verify, line, options, run_verify);
 }
 

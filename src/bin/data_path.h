@@ -24,6 +24,12 @@ inline std::string relay_database_path(const std::string& data_folder) {
 inline std::string relay_heads_folder(const std::string& data_folder) {
     return data_folder + "/relay_heads";
 }
+inline std::string head_log_path(const std::string& data_folder) {
+    return data_folder + "/heads.log";
+}
+inline std::string quarantine_folder(const std::string& data_folder) {
+    return data_folder + "/quarantine";
+}
 inline std::string operator_socket_path(const std::string& data_folder) {
     return data_folder + "/operator.sock";
 }

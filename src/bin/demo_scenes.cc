@@ -160,12 +160,14 @@ Result<void> DemoScenes::show_receipt(const std::string& decision) {
     TRY_ASSIGN(const TenantId tenant, TenantId::parse(planner_.parts().tenant));
     TRY_ASSIGN(const DecisionId decision_id, DecisionId::parse(decision));
     const auto begun = std::chrono::steady_clock::now();
+    TRY_ASSIGN(const FolderSigner signer, FolderSigner::open(folder));
     TRY_ASSIGN(const auto store, open_ledger(folder, LedgerView::snapshot));
-    TRY_ASSIGN(const Ed25519KeyPair key, read_ledger_key(folder));
     TRY_ASSIGN(
         const std::string text,
         write_receipt(
-            {.store = *store, .key = key, .created_at = SystemClock().now()}, tenant, decision_id));
+            {.store = *store, .signer = signer.signer(), .created_at = SystemClock().now()},
+            tenant,
+            decision_id));
     const ReceiptReport checked = verify_receipt(text);
     const std::string path = folder + "/receipts/" + decision + ".json";
     std::error_code problem;

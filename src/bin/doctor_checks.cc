@@ -101,17 +101,20 @@ std::vector<DoctorFinding> check_data_folder(const std::string& data_folder) {
     for (const char* name : {"ledger.key", "operator.token"}) {
         findings.push_back(check_private(name, data_folder + "/" + name, "600"));
     }
-    const auto key = read_ledger_key(data_folder);
+    const auto key = read_sealing_key(data_folder);
     const auto published = read_ledger_public_key(data_folder);
     if (!published) {
         findings.push_back(bad("ledger.pub", published.error()));
-    } else if (key && key->public_key != *published) {
+    } else if (!key) {
+        findings.push_back(bad("sealing key", key.error()));
+    } else if (key->epoch == 0 && key->pair.public_key != *published) {
         findings.push_back(
             bad("ledger.pub",
                 "it is not the public half of ledger.key",
                 "Restore both from one backup."));
     } else {
-        findings.push_back(good("ledger.pub", "belongs to ledger.key"));
+        findings.push_back(
+            good("sealing key", "number " + std::to_string(key->epoch) + " since ledger.pub"));
     }
     return findings;
 }
@@ -142,7 +145,7 @@ std::vector<DoctorFinding> check_ledger_files(const std::string& data_folder) {
     }
     FolderCheck check;
     check.data_folder = data_folder;
-    check.from_last_checkpoint = true;
+    check.from_last_seal = true;
     const auto report = verify_folder(check);
     if (!report) {
         return {bad("ledger", report.error())};

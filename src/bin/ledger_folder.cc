@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "adapters/system/data_folder.h"
+#include "adapters/system/file_head_log.h"
 #include "adapters/system/file_head_mirror.h"
 #include "base/bytes.h"
+#include "base/crypto.h"
 #include "base/errors.h"
 #include "base/json_list.h"
 #include "base/text.h"
 #include "bin/console.h"
 #include "bin/data_path.h"
+#include "services/relay/relay_lane.h"
 
 namespace interlock {
 namespace {
@@ -53,9 +55,15 @@ void warn_about_missing_heads(
     }
 }
 
+// What the ledger's chains told for those of the relay.
+struct Known {
+    KeyLineage keys;
+    HeadExpectations expected = {};
+    bool is_from_before = false;
+};
+
 // The relay's file has chains of its own in the same tables, and head files of its own.
-Result<void> verify_relay(
-    const FolderCheck& check, const std::string& public_key, FolderReport& report) {
+Result<void> verify_relay(const FolderCheck& check, Known& known, FolderReport& report) {
     // Before the snapshot, as for the ledger.
     TRY_ASSIGN(const auto mirror, read_heads_in(relay_heads_folder(check.data_folder)));
     const std::string path = relay_database_path(check.data_folder);
@@ -66,20 +74,32 @@ Result<void> verify_relay(
         return {};
     }
     const auto store = SqliteLedgerStore::open({.path = path, .read_only = true, .snapshot = true});
-    auto chains = store ? check_ledger(
-                              {.store = **store,
-                               .mirror = mirror,
-                               .public_key = public_key,
-                               .tenants = check.tenants,
-                               .from_last_checkpoint = check.from_last_checkpoint,
-                               .on_progress = check.on_progress})
-                        : Result<std::vector<ChainReport>>(std::unexpected(store.error()));
+    const auto look = [&]() -> Result<std::vector<ChainReport>> {
+        if (!store) {
+            return std::unexpected(store.error());
+        }
+        std::map<TenantId, RowSet> rows;
+        TRY_ASSIGN(rows[system_tenant()], read_relay_rows(**store));
+        return check_ledger(
+            {.store = **store,
+             .mirror = mirror,
+             .keys = known.keys,
+             .book = kRelayBook,
+             .tenants = check.tenants,
+             .expected = &known.expected,
+             .rows = std::move(rows),
+             .from_last_seal = check.from_last_seal,
+             .is_from_before = known.is_from_before,
+             .on_progress = check.on_progress});
+    };
+    auto chains = look();
     if (chains) {
         report.relay_chains = *std::move(chains);
         // A tenant that was asked for need not have a chain here.
-        const auto known = (*store)->load_heads();
+        const auto stored = (*store)->load_heads();
         std::erase_if(report.relay_chains, [&](const ChainReport& chain) {
-            return known && !known->contains(chain.tenant_id) && !mirror.contains(chain.tenant_id);
+            return stored && !stored->contains(chain.tenant_id) &&
+                   !mirror.contains(chain.tenant_id) && !chain.fault;
         });
         warn_about_missing_heads(mirror, report.relay_chains, report.warnings);
         return {};
@@ -99,7 +119,14 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
     if (public_key.empty()) {
         TRY_ASSIGN(public_key, read_ledger_public_key(check.data_folder));
     }
+    TRY_ASSIGN(auto head_log, read_head_log(head_log_path(check.data_folder)));
+    // A chain without a seal is as good as it was only while its key is there; later nobody can
+    // make one look so.
+    const auto key = read_sealing_key(check.data_folder);
+    const bool is_from_before =
+        key && key->is_from_before && key->pair.public_key == public_key && head_log.empty();
     FolderReport report;
+    report.knows_breaks = check.knows_breaks;
     const auto store = open_ledger(check.data_folder, LedgerView::snapshot);
     if (!store) {
         if (store.error() != errors::corrupt_data) {
@@ -109,12 +136,17 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
         report.chains = lost_chains(mirror, store.error());
         return report;
     }
+    Known known{.keys = KeyLineage(public_key), .is_from_before = is_from_before};
     auto chains = check_ledger(
         {.store = **store,
          .mirror = mirror,
-         .public_key = public_key,
+         .keys = known.keys,
          .tenants = check.tenants,
-         .from_last_checkpoint = check.from_last_checkpoint,
+         .head_log = std::move(head_log),
+         .expected = &known.expected,
+         .from_last_seal = check.from_last_seal,
+         .is_from_before = is_from_before,
+         .check_artifacts = check.check_artifacts && !check.from_last_seal,
          .on_progress = check.on_progress});
     if (chains) {
         report.chains = *std::move(chains);
@@ -129,8 +161,28 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
         }
     }
     warn_about_missing_heads(mirror, report.chains, report.warnings);
-    TRY(verify_relay(check, public_key, report));
+    if (is_from_before) {
+        report.warnings.push_back(
+            "No seal vouches for these chains yet: an older version wrote them, and whoever could "
+            "write the folder could have written them, too. The next start adopts them.");
+    }
+    TRY(verify_relay(check, known, report));
     return report;
+}
+
+std::string state_of(const ChainReport& chain) {
+    if (chain.fault || !chain.complete) {
+        return "BROKEN";
+    }
+    return chain.breaks.empty() ? "OK" : "BREAK";
+}
+
+std::string break_text(const BreakFound& found) {
+    return "broken at record " + std::to_string(found.broken.bad_seq) + " (" + found.broken.reason +
+           ": " + found.broken.detail + "), continued at " + std::to_string(found.seq) + " on " +
+           to_text(found.at) + ", " +
+           (found.accepted_by.empty() ? "accepted by nobody yet"
+                                      : "accepted by " + found.accepted_by);
 }
 
 std::string verdict_of(const ChainReport& chain) {
@@ -141,6 +193,9 @@ std::string verdict_of(const ChainReport& chain) {
     std::string text = count_text(chain.records, "record");
     if (chain.first_seq > 1) {
         text += " since checkpoint " + std::to_string(chain.first_seq - 1);
+    }
+    if (chain.adopted) {
+        text += " (" + std::to_string(*chain.adopted) + " from before seals)";
     }
     return text + ", " + count_text(chain.checkpoints, "checkpoint") + ", head " +
            std::to_string(chain.head.seq) + ":" + chain.head.hash.substr(0, 16);
@@ -182,10 +237,32 @@ bool FolderReport::ok() const {
     return damage.empty() && first_broken() == nullptr;
 }
 
+Result<FolderSigner> FolderSigner::open(const std::string& data_folder) {
+    TRY_ASSIGN(std::string first, read_ledger_public_key(data_folder));
+    TRY_ASSIGN(NumberedKey key, read_sealing_key(data_folder));
+    return FolderSigner(std::move(first), std::move(key));
+}
+
+Result<RowSet> read_relay_rows(SqliteLedgerStore& relay) {
+    RowSet rows;
+    for (const std::string_view kind : kProtectedRelayKinds) {
+        TRY_ASSIGN(const auto found, relay.read_lasting_rows(kind));
+        for (const auto& [key, json] : found) {
+            rows.set(protected_relay_key(kind, key), sha256_hex(json));
+        }
+    }
+    return rows;
+}
+
 const ChainReport* FolderReport::first_broken() const {
     for (const auto* list : {&chains, &relay_chains}) {
-        const auto broken = std::ranges::find_if(
-            *list, [](const ChainReport& chain) { return chain.fault || !chain.complete; });
+        const auto broken = std::ranges::find_if(*list, [this](const ChainReport& chain) {
+            const bool is_known =
+                knows_breaks && std::ranges::none_of(chain.breaks, [](const BreakFound& found) {
+                    return found.accepted_by.empty();
+                });
+            return chain.fault || !chain.complete || (!chain.breaks.empty() && !is_known);
+        });
         if (broken != list->end()) {
             return &*broken;
         }
@@ -230,8 +307,13 @@ Json encode(const FolderReport& report) {
 std::string describe(const FolderReport& report) {
     std::vector<std::vector<std::string>> rows;
     const auto add = [&rows](const std::string& name, const ChainReport& chain) {
-        const bool good = !chain.fault && chain.complete;
-        rows.push_back({name, good ? "OK" : "BROKEN", verdict_of(chain)});
+        rows.push_back({name, state_of(chain), verdict_of(chain)});
+        for (const BreakFound& found : chain.breaks) {
+            rows.push_back({"", "", break_text(found)});
+        }
+        for (const RowFault& row : chain.rows) {
+            rows.push_back({"", "", row.key + ": " + row.reason});
+        }
     };
     for (const ChainReport& chain : report.chains) {
         add(chain.tenant_id.text(), chain);
@@ -254,6 +336,10 @@ std::string describe(const FolderReport& report) {
                ", " + count_text(report.records(), "record") + ".\n";
     }
     const ChainReport* broken = report.first_broken();
+    if (broken != nullptr && !broken->fault && !broken->breaks.empty()) {
+        return text + "BREAK: " + print_safe(broken->tenant_id.text()) +
+               " was broken once and continued; what stands before the break cannot be trusted.\n";
+    }
     if (broken == nullptr || !broken->fault) {
         return text + "BROKEN.\n";
     }

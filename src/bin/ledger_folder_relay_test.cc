@@ -25,7 +25,7 @@ protected:
         auto heads = FileHeadMirror::open(relay_heads_folder(ledger_.path()));
         ASSERT_TRUE(heads.has_value());
         RelayLane lane(**store, clock_);
-        const RelayChains chains({.lane = lane, .mirror = *heads, .key = ledger_.key()});
+        const RelayChains chains({.lane = lane, .mirror = *heads, .keys = ledger_.keys()});
         ASSERT_TRUE(lane.open().has_value());
         ASSERT_TRUE(lane.submit([&](RelayTurn& turn) {
             for (int i = 0; i < count; ++i) {
@@ -55,7 +55,7 @@ TEST_F(RelayFolderTest, AnUntouchedRelayIsWhole) {
     const FolderReport report = verify();
     EXPECT_TRUE(report.ok()) << describe(report);
     ASSERT_EQ(report.relay_chains.size(), 1u);
-    EXPECT_EQ(report.relay_chains[0].records, 7);
+    EXPECT_EQ(report.relay_chains[0].records, 8);  // With the seal.
     EXPECT_EQ(report.relay_chains[0].checkpoints, 1);
     EXPECT_TRUE(report.warnings.empty());
 }
@@ -73,7 +73,7 @@ TEST_F(RelayFolderTest, AnOlderCopyOfTheFileIsToldAsCutOff) {
     EXPECT_FALSE(report.ok());
     ASSERT_EQ(report.relay_chains.size(), 1u);
     ASSERT_TRUE(report.relay_chains[0].fault.has_value());
-    EXPECT_EQ(report.relay_chains[0].fault->seq, 6);
+    EXPECT_EQ(report.relay_chains[0].fault->seq, 7);
     EXPECT_NE(describe(report).find("BROKEN"), std::string::npos);
 }
 

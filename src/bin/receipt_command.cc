@@ -46,11 +46,13 @@ Result<void> write_file(const std::string& path, const std::string& text) {
 
 Result<std::string> make_receipt(const std::string& folder, const Options& options) {
     TRY_ASSIGN(const DecisionId decision_id, DecisionId::parse(options.decision));
+    TRY_ASSIGN(const FolderSigner signer, FolderSigner::open(folder));
     TRY_ASSIGN(const auto store, open_ledger(folder, LedgerView::snapshot));
     TRY_ASSIGN(const TenantId tenant_id, choose_chain(*store, options.tenant));
-    TRY_ASSIGN(const Ed25519KeyPair key, read_ledger_key(folder));
     return write_receipt(
-        {.store = *store, .key = key, .created_at = SystemClock().now()}, tenant_id, decision_id);
+        {.store = *store, .signer = signer.signer(), .created_at = SystemClock().now()},
+        tenant_id,
+        decision_id);
 }
 
 ExitCode run_receipt(const GlobalOptions& global, const Options& options) {

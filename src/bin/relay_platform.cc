@@ -4,6 +4,7 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "bin/data_path.h"
+#include "bin/ledger_folder.h"
 #include "bin/vault_folder.h"
 
 namespace interlock {
@@ -102,6 +103,7 @@ Result<void> RelayPlatform::build() {
         log_error("relay_shut", {{"message", opened.error().message}});
         is_shut_ = true;
     }
+    chains_->settle();
     face_ = std::make_unique<RelayFace>(RelayFace::Parts{
         .desk = plane_->desk,
         .authenticate =
@@ -125,12 +127,13 @@ Result<void> RelayPlatform::check_chains() {
     TRY_ASSIGN(FileHeadMirror heads, FileHeadMirror::open(relay_heads_folder(parts_.data_folder)));
     heads_.emplace(std::move(heads));
     chains_ = std::make_unique<RelayChains>(
-        RelayChains::Parts{.lane = plane_->lane, .mirror = *heads_, .key = parts_.ledger_key});
+        RelayChains::Parts{.lane = plane_->lane, .mirror = *heads_, .keys = parts_.seal_keys});
     TRY_ASSIGN(
         const auto file,
         SqliteLedgerStore::open(
             {.path = relay_database_path(parts_.data_folder), .read_only = true}));
-    TRY_ASSIGN(reports_, chains_->open(*file));
+    TRY_ASSIGN(RowSet rows, read_relay_rows(*file));
+    TRY_ASSIGN(reports_, chains_->open(*file, std::move(rows), parts_.known));
     return {};
 }
 

@@ -29,7 +29,8 @@ public:
         IdSource& ids;
         const Config& config;
         std::string data_folder;
-        const Ed25519KeyPair& ledger_key;                    // Signs the relay's chains, too.
+        SealKeys& seal_keys;                                 // Sign the relay's chains, too.
+        RelayChains::Known known;                            // Of the ledger.
         std::function<bool(const TenantId&)> tenant_exists;  // Any thread.
     };
     static Result<std::unique_ptr<RelayPlatform>> open(Parts parts);
@@ -48,6 +49,7 @@ public:
     const SqliteRelayStore& store() const { return *store_; }
     // What the walk over the relay's chains found at start.
     const std::vector<ChainReport>& chains() const { return reports_; }
+    std::vector<HeadLine> heads() const { return chains_->heads(); }  // Any thread.
 
 private:
     explicit RelayPlatform(Parts parts) : parts_(std::move(parts)) {}

@@ -40,6 +40,7 @@
 #include "base/log.h"
 #include "bin/bot_platform.h"
 #include "bin/descriptor_limit.h"
+#include "bin/quarantine.h"
 #include "bin/relay_platform.h"
 #include "bin/version.h"
 #include "core/market/synthetic_market.h"
@@ -252,18 +253,26 @@ Result<void> Server::Body::build_relay() {
              .ids = ids,
              .config = config,
              .data_folder = folder->path(),
-             .ledger_key = folder->ledger_key(),
+             .seal_keys = folder->seal_keys(),
+             .known =
+                 {.keys = plane->ledger.lineage(),
+                  .expected = plane->ledger.expected(),
+                  .is_from_before = plane->ledger.was_from_before()},
              .tenant_exists = [this](const TenantId& tenant_id) {
                  return tenant_id != system_tenant() && plane->directory.tenant_exists(tenant_id);
              }}));
     metrics.add_text([this] { return relay->plane().metrics_text(); });
-    if (log_broken_chains("relay", relay->chains())) {
-        // As for a broken chain of the ledger: somebody was at our files.
-        plane->kill.activate_by_rule(
-            system_tenant(),
-            "chain_check",
-            "an audit chain of the relay is broken; see `interlock audit verify`");
+    log_broken_chains("relay", relay->chains());
+    for (const ChainReport& report : relay->chains()) {
+        if (report.fault) {
+            plane->ledger.note_break(report.tenant_id, "relay", *report.fault);
+            plane->kill.activate_by_rule(
+                report.tenant_id,
+                "chain_check",
+                "an audit chain of the relay is broken; see `interlock audit verify`");
+        }
     }
+    plane->ledger.set_other_heads([this] { return relay->heads(); });
     return {};
 }
 
@@ -279,7 +288,8 @@ Result<void> Server::Body::build_plane() {
             .observer = metrics,
             .sink = *venue_sink,
             .flag = *flag,
-            .key = folder->ledger_key(),
+            .keys = folder->seal_keys(),
+            .head_log = folder->head_log(),
             .submit = to_engine,
             .dispatch =
                 [this](std::vector<OutboxItem> effects) { outbox->enqueue(std::move(effects)); },
@@ -312,6 +322,8 @@ Result<void> Server::Body::build_plane() {
 
 Result<void> Server::Body::load() {
     TRY(principals->open());
+    plane->ledger.on_break(
+        [this](const ChainReport& report) { keep_evidence(folder->path(), report, clock.now()); });
     TRY_ASSIGN(Plane::Recovery recovery, plane->open());
     log_broken_chains("ledger", recovery.chains);
     chains = std::move(recovery.chains);

@@ -31,11 +31,12 @@ public:
     }
 
     std::string path() const { return folder_ / "data"; }
-    const Ed25519KeyPair& key() const { return data_->ledger_key(); }
+    SealKeys& keys() { return data_->seal_keys(); }
     SqliteLedgerStore& store() { return *store_; }
     const LedgerHead& head(const std::string& tenant) { return heads_[TenantId::trusted(tenant)]; }
 
-    // Appends records and, on request, a checkpoint over the last of them.
+    // Appends records and, on request, a checkpoint over the last of them as it was before seals
+    // were records.
     void append(const std::string& tenant, int count, bool checkpoint = false) {
         const TenantId tenant_id = TenantId::trusted(tenant);
         ChainHead head;
@@ -58,8 +59,11 @@ public:
             turns.push_back(std::move(turn));
         }
         if (checkpoint) {
-            turns.back().checkpoints.push_back(
-                sign_checkpoint(key(), tenant_id, head, FakeClock::kNoon));
+            turns.back().checkpoints.push_back(sign_head(
+                [this](std::string_view text) { return keys().sign(text); },
+                tenant_id,
+                head,
+                FakeClock::kNoon));
         }
         EXPECT_TRUE(store_->commit(turns).has_value());
         heads_[tenant_id] = {head.seq, head.hash};

@@ -38,6 +38,8 @@ struct LedgerEntry {
     std::int64_t seq = 0;
     std::string canonical_json;  // Without `hash`.
     std::string hash;            // 64 hex digits.
+    // Begins a continuation after a break: its seq may leave a gap behind the stored head.
+    bool begins_anew = false;
     friend bool operator==(const LedgerEntry&, const LedgerEntry&) = default;
 };
 
@@ -102,12 +104,14 @@ struct ArtifactWrite {
     std::string bytes;
 };
 
+// Where a seal stands (core/ledger/seal.h), so that it is found without a walk. In chains of before
+// seals were records it is the seal itself: a signature over core/ledger's checkpoint text.
 struct Checkpoint {
     TenantId tenant_id;
     std::int64_t seq = 0;
     std::string hash;
     Timestamp at;
-    std::string signature;  // Hex Ed25519 over core/ledger's checkpoint text.
+    std::string signature;  // Hex Ed25519.
 };
 
 // Something only one holder may have at a time ("active/demo/paper/main:btcusdt" by a strategy).

@@ -8,8 +8,7 @@
 #include "base/canonical_json.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
-#include "core/ledger/hash_chain.h"
-#include "services/ledger_service.h"
+#include "core/ledger/chain_verifier.h"
 #include "services/loop/loop_store.h"
 #include "services/replay_service.h"
 
@@ -94,14 +93,22 @@ Result<Json> artifacts_json(
     return artifacts;
 }
 
-// The first signed checkpoint that covers the decision's last record; null before there is one.
+// The first seal that covers the decision's last record, or the signed checkpoint of before seals
+// were records; null before there is one.
 Result<Json> covering_checkpoint(
     LedgerStore& store, const TenantId& tenant_id, std::int64_t last_seq) {
     TRY_ASSIGN(const auto points, store.read_checkpoints(tenant_id));
     for (const Checkpoint& point : points) {
-        if (point.seq >= last_seq) {
+        if (point.seq < last_seq) {
+            continue;
+        }
+        TRY_ASSIGN(const auto entries, store.read_ledger(tenant_id, point.seq - 1, 1));
+        TRY_ASSIGN(const auto seal, find_seal(store, point, nullptr));
+        if (!seal || entries.empty()) {
             return encode(point);
         }
+        TRY_ASSIGN(Json record, parse_json(entries.front().canonical_json));
+        return Json::object({{"record", std::move(record)}, {"hash", entries.front().hash}});
     }
     return Json();
 }
@@ -124,6 +131,11 @@ Result<std::string> write_receipt(
     TRY_ASSIGN(Json decision, parse_json(row->json));
     TRY_ASSIGN(
         Json checkpoint, covering_checkpoint(store, tenant_id, collected.entries.back().seq));
+    TRY_ASSIGN(const KeyLineage keys, lineage_of(store, sources.signer));
+    TRY_ASSIGN(auto anchor, find_anchor(store, keys, tenant_id));
+    const SignText sign = [&](std::string_view text) {
+        return ed25519_sign(sources.signer.key, text);
+    };
     Json receipt = Json::object({
         {"kind", kKind},
         {"version", kReceiptVersion},
@@ -134,19 +146,21 @@ Result<std::string> write_receipt(
         {"records", std::move(records)},
         {"artifacts", std::move(artifacts)},
         {"checkpoint", std::move(checkpoint)},
-        {"head",
-         encode(sign_checkpoint(sources.key, tenant_id, collected.head, sources.created_at))},
-        {"public_key", to_hex(sources.key.public_key)},
+        {"head", encode(sign_head(sign, tenant_id, collected.head, sources.created_at))},
+        {"anchor", anchor ? *std::move(anchor) : Json()},
+        {"public_key", to_hex(sources.signer.first_public_key)},
+        {"keys", encode_steps(keys.steps())},
+        {"signed_by_epoch", sources.signer.epoch},
     });
     TRY_ASSIGN(const std::string canonical, canonical_json(receipt));
-    receipt.set("signature", to_hex(ed25519_sign(sources.key, signed_text(canonical))));
+    receipt.set("signature", to_hex(sign(signed_text(canonical))));
     TRY_ASSIGN(std::string text, canonical_json(receipt));
     text += "\n";
     if (text.size() > kReceiptBytesMax) {
         return fail(errors::out_of_range, "The receipt would be too large.");
     }
     // What is handed out was checked the way its reader will check it.
-    const ReceiptReport report = verify_receipt(text, sources.key.public_key);
+    const ReceiptReport report = verify_receipt(text, sources.signer.first_public_key);
     if (!report.ok()) {
         return fail(
             report.replay.outcome == ReplayOutcome::not_replayable ? errors::not_replayable
@@ -196,7 +210,7 @@ private:
         report_.created_at = in.required<Timestamp>("created_at");
         const std::string key_text = in.required<std::string>("public_key");
         signature_ = in.required<std::string>("signature");
-        if (!in.ok() || kind != kKind || version != kReceiptVersion) {
+        if (!in.ok() || kind != kKind || version < 1 || version > kReceiptVersion) {
             return no("The file is not a receipt of this version.");
         }
         auto key = from_hex(key_text);
@@ -204,6 +218,21 @@ private:
             return no("The public key in the file is malformed.");
         }
         report_.public_key = *std::move(key);
+        signer_ = report_.public_key;
+        keys_.emplace(report_.public_key);
+        return version == 1 ? Result<void>() : read_signer(receipt);
+    }
+
+    // Later keys sign; each is vouched for by the one before, back to the first.
+    Result<void> read_signer(const Json& receipt) {
+        FieldReader in(receipt);
+        auto keys = decode_steps(report_.public_key, in.required<Json>("keys"));
+        const auto epoch = in.required<std::int64_t>("signed_by_epoch");
+        if (!in.ok() || !keys || epoch != keys->last_epoch()) {
+            return no("The keys in the file do not follow from the first one.");
+        }
+        signer_ = from_hex(keys->last_key()).value_or("");
+        keys_ = std::move(keys);
         return {};
     }
 
@@ -216,7 +245,7 @@ private:
         TRY_ASSIGN(const std::string canonical, canonical_json(receipt));
         const auto signature = from_hex(signature_);
         if (!signature || to_hex(*signature) != signature_ ||
-            !ed25519_verify(report_.public_key, signed_text(canonical), *signature)) {
+            !ed25519_verify(signer_, signed_text(canonical), *signature)) {
             return no("The signature does not hold.");
         }
         report_.authorship_proven = public_key_.has_value();
@@ -282,23 +311,53 @@ private:
         return {};
     }
 
+    bool covers(std::int64_t seq, const std::string& hash) const {
+        const AuditRecord& last = records_.back();
+        return seq > last.seq || (seq == last.seq && hash == last.hash);
+    }
+
     // Signed points of the chain behind the decision's last record.
     Result<void> check_points(const Json& receipt) const {
-        for (const std::string_view name : {"head", "checkpoint"}) {
-            const Json* json = receipt.find(name);
-            if (json == nullptr || (json->is_null() && name == "head")) {
-                return no("The receipt has no signed head.");
-            }
-            if (json->is_null()) {
-                continue;
-            }
-            TRY_ASSIGN(const Checkpoint point, decode_checkpoint(*json));
-            const AuditRecord& last = records_.back();
-            const bool fits = point.tenant_id == report_.tenant_id && point.seq >= last.seq &&
-                              (point.seq > last.seq || point.hash == last.hash);
-            if (!fits || !is_signed_by(point, report_.public_key)) {
-                return no("The signed " + std::string(name) + " does not hold.");
-            }
+        const Json* head = receipt.find("head");
+        const Json* checkpoint = receipt.find("checkpoint");
+        const Json* anchor = receipt.find("anchor");
+        if (head == nullptr || head->is_null() || checkpoint == nullptr) {
+            return no("The receipt has no signed head.");
+        }
+        TRY(check_point("head", *head, signer_));
+        if (anchor != nullptr && !anchor->is_null()) {
+            TRY(read_anchor(*anchor, report_.tenant_id, *keys_));
+        }
+        if (checkpoint->is_null()) {
+            return {};
+        }
+        return checkpoint->find("record") != nullptr
+                   ? check_seal(*checkpoint)
+                   : check_point("checkpoint", *checkpoint, report_.public_key);
+    }
+
+    Result<void> check_point(
+        std::string_view name, const Json& json, const std::string& public_key) const {
+        TRY_ASSIGN(const Checkpoint point, decode_checkpoint(json));
+        if (point.tenant_id != report_.tenant_id || !covers(point.seq, point.hash) ||
+            !is_signed_by(point, public_key)) {
+            return no("The signed " + std::string(name) + " does not hold.");
+        }
+        return {};
+    }
+
+    Result<void> check_seal(const Json& json) const {
+        FieldReader in(json);
+        const Json* text = in.required_object("record");
+        const std::string hash = in.required<std::string>("hash");
+        TRY(in.finish(true));
+        TRY_ASSIGN(const std::string canonical, canonical_json(*text));
+        TRY_ASSIGN(const AuditRecord record, decode_audit_record(*text));
+        TRY_ASSIGN(const Seal seal, decode_seal(record.draft.detail));
+        if (!is_seal(record.draft.event) || record.draft.tenant_id != report_.tenant_id ||
+            link_hash(record.prev_hash, canonical) != hash || !covers(record.seq, hash) ||
+            !is_signed(record, seal) || !keys_->holds(seal.epoch, seal.public_key)) {
+            return no("The seal of the chain does not hold.");
         }
         return {};
     }
@@ -328,6 +387,8 @@ private:
     ReceiptReport& report_;
     const std::optional<std::string>& public_key_;
     std::string signature_;
+    std::string signer_;  // Raw public key.
+    std::optional<KeyLineage> keys_;
     std::map<std::string, std::string> artifacts_;  // By hash.
     std::vector<AuditRecord> records_;
 };

@@ -7,20 +7,22 @@
 #include <string>
 #include <string_view>
 
-#include "base/crypto.h"
 #include "core/replay/decision_replay.h"
 #include "ports/ledger_store.h"
+#include "services/chain_check.h"
+#include "services/head_proofs.h"
 
 namespace interlock {
 
-inline constexpr std::int64_t kReceiptVersion = 1;
+// Version 1 was signed by the first key itself; it is still read.
+inline constexpr std::int64_t kReceiptVersion = 2;
 inline constexpr std::size_t kReceiptBytesMax = std::size_t{16} * 1024 * 1024;
 // Audit records of one decision.
 inline constexpr std::size_t kReceiptRecordsMax = 10'000;
 
 struct ReceiptSources {
     LedgerStore& store;  // Showing one moment.
-    const Ed25519KeyPair& key;
+    HeadSigner signer;
     Timestamp created_at;
 };
 // The text of the file. Refuses to vouch for a decision that does not replay (`replay_differs`,
@@ -33,7 +35,7 @@ struct ReceiptReport {
     std::string problem;
     TenantId tenant_id;
     DecisionId decision_id;
-    std::string public_key;  // Of the file; raw.
+    std::string public_key;  // Of the file, the first one; raw.
     Timestamp created_at;
     std::int64_t records = 0;
     std::int64_t artifacts = 0;

@@ -11,14 +11,17 @@
 namespace interlock {
 namespace {
 
+// The first key of every LoopWorld.
 const Ed25519KeyPair& the_key() {
-    static const Ed25519KeyPair key = *ed25519_from_seed(std::string(32, 'r'));
+    static const Ed25519KeyPair key = *ed25519_from_seed(std::string(32, 's'));
     return key;
 }
 
 Result<std::string> receipt_from(LoopWorld& world, LedgerStore& store) {
     return write_receipt(
-        {.store = store, .key = the_key(), .created_at = world.clock.now()},
+        {.store = store,
+         .signer = {world.keys.first_public_key(), world.keys.current().epoch, world.keys.pair()},
+         .created_at = world.clock.now()},
         world.tenant,
         DecisionId::trusted("d1"));
 }

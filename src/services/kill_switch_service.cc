@@ -164,6 +164,8 @@ void KillSwitchService::end_activation(const Activation& activation, bool record
 
 Result<std::string> KillSwitchService::save(Turn& turn, const TenantId& tenant_id, KillStep step) {
     std::string ref;
+    // Before its records, which name it; once more with the reference to the last of them.
+    turn.save(machine_key(tenant_id), encode(step.state));
     for (AuditDraft& draft : step.audit) {
         draft.tenant_id = tenant_id;
         TRY_ASSIGN(ref, turn.audit(std::move(draft)));

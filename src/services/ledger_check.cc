@@ -9,10 +9,7 @@
 namespace interlock {
 namespace {
 
-Result<std::vector<TenantId>> chains_of(const LedgerCheck& check) {
-    if (!check.tenants.empty()) {
-        return check.tenants;
-    }
+Result<std::set<TenantId>> chains_of(const LedgerCheck& check) {
     std::set<TenantId> known;
     const auto heads = check.store.load_heads();
     // With a damaged table of heads the head files still name the chains.
@@ -27,7 +24,7 @@ Result<std::vector<TenantId>> chains_of(const LedgerCheck& check) {
     for (const auto& [tenant_id, head] : check.mirror) {
         known.insert(tenant_id);
     }
-    return std::vector<TenantId>(known.begin(), known.end());
+    return known;
 }
 
 // Reads record by record until one cannot be read or does not hold.
@@ -58,44 +55,120 @@ ChainReport find_damage(const LedgerCheck& check, const TenantId& tenant_id, con
 // A chain of which nothing is left but a head file, or which was never there.
 ChainReport missing_chain(const LedgerCheck& check, ChainReport report) {
     const auto mirrored = check.mirror.find(report.tenant_id);
-    if (mirrored == check.mirror.end() && report.records == 0 && report.head.seq == 0) {
+    if (mirrored == check.mirror.end() && report.records == 0 && !report.fault) {
         report.fault = ChainFault{1, "missing_record", "there is no chain of this tenant"};
         report.complete = false;
     }
     return report;
 }
 
-Result<ChainReport> check_chain(const LedgerCheck& check, const TenantId& tenant_id) {
-    const auto mirrored = check.mirror.find(tenant_id);
-    ChainSources sources{
-        .store = check.store,
-        .mirror_head = mirrored == check.mirror.end() ? nullptr : &mirrored->second,
-        .public_key = check.public_key,
-        .from_last_checkpoint = check.from_last_checkpoint,
-    };
-    if (check.on_progress) {
-        sources.on_progress = [&](std::int64_t seq) { check.on_progress(tenant_id, seq); };
+// What `_system` says of the other chains; wherever it was asked for or not.
+class Checker {
+public:
+    Checker(const LedgerCheck& check, std::map<TenantId, RowSet> rows)
+        : check_(check), rows_(std::move(rows)) {}
+
+    Result<ChainWalk> walk(const TenantId& tenant_id) {
+        const auto mirrored = check_.mirror.find(tenant_id);
+        const auto said = expected().find({std::string(check_.book), tenant_id});
+        ChainSources sources{
+            .store = check_.store,
+            .keys = check_.keys,
+            .book = check_.book,
+            .mirror_head = mirrored == check_.mirror.end() ? nullptr : &mirrored->second,
+            .live_rows = &rows_[tenant_id],
+            .expected = said == expected().end() ? nullptr : &said->second,
+            .from_last_seal = check_.from_last_seal,
+            .is_from_before = check_.is_from_before,
+            .check_artifacts = check_.check_artifacts,
+        };
+        if (check_.on_progress) {
+            sources.on_progress = [&](std::int64_t seq) { check_.on_progress(tenant_id, seq); };
+        }
+        auto walked = walk_chain(sources, tenant_id);
+        if (walked) {
+            walked->report = missing_chain(check_, std::move(walked->report));
+            return walked;
+        }
+        if (walked.error() == errors::corrupt_data) {
+            return ChainWalk{find_damage(check_, tenant_id, walked.error()), {}};
+        }
+        return walked;
     }
-    auto report = verify_chain(sources, tenant_id);
-    if (report) {
-        return missing_chain(check, *std::move(report));
+
+    Result<ChainReport> walk_system() {
+        TRY_ASSIGN(ChainWalk system, walk(system_tenant()));
+        std::vector<HeadsPoint> points = std::move(system.heads_points);
+        if (check_.from_last_seal) {
+            TRY_ASSIGN(
+                points, last_heads_point(check_.store, system.report.last_seal, check_.keys));
+        }
+        TRY_ASSIGN(auto fault, read_head_lists(check_.store, points, expected()));
+        if (!fault) {
+            TRY_ASSIGN(
+                fault,
+                behind_head_log(
+                    check_.store, check_.head_log, system.report, !check_.from_last_seal));
+        }
+        if (fault && !system.report.fault) {
+            system.report.fault = std::move(fault);
+            system.report.complete = false;
+        }
+        return std::move(system.report);
     }
-    if (report.error() == errors::corrupt_data) {
-        return find_damage(check, tenant_id, report.error());
+
+    HeadExpectations& expected() {
+        return check_.expected == nullptr ? own_expected_ : *check_.expected;
     }
-    return report;
-}
+
+private:
+    const LedgerCheck& check_;
+    std::map<TenantId, RowSet> rows_;
+    HeadExpectations own_expected_;
+};
 
 }  // namespace
 
 Result<std::vector<ChainReport>> check_ledger(const LedgerCheck& check) {
-    TRY_ASSIGN(const std::vector<TenantId> chains, chains_of(check));
-    std::vector<ChainReport> reports;
-    for (const TenantId& tenant_id : chains) {
-        TRY_ASSIGN(ChainReport report, check_chain(check, tenant_id));
-        reports.push_back(std::move(report));
+    TRY_ASSIGN(std::set<TenantId> chains, chains_of(check));
+    std::map<TenantId, RowSet> rows;
+    if (check.rows) {
+        rows = *check.rows;
+    } else {
+        TRY_ASSIGN(rows, live_rows(check.store));
     }
-    return reports;
+    Checker checker(check, std::move(rows));
+    std::map<TenantId, ChainReport> reports;
+    const bool is_ledger = check.book == kLedgerBook;
+    if (is_ledger && check.from_last_seal) {
+        TRY(load_lineage(check.store, check.keys));
+    }
+    if (is_ledger && chains.contains(system_tenant())) {
+        TRY_ASSIGN(reports[system_tenant()], checker.walk_system());
+    }
+    for (const auto& [place, points] : checker.expected()) {
+        if (place.first == check.book) {
+            chains.insert(place.second);
+        }
+    }
+    chains.insert(check.tenants.begin(), check.tenants.end());
+    for (const TenantId& tenant_id : chains) {
+        const bool is_wanted =
+            check.tenants.empty() || std::ranges::count(check.tenants, tenant_id) > 0;
+        if (is_wanted && !reports.contains(tenant_id)) {
+            TRY_ASSIGN(ChainWalk walked, checker.walk(tenant_id));
+            reports[tenant_id] = std::move(walked.report);
+        }
+    }
+    std::vector<ChainReport> listed;
+    for (auto& [tenant_id, report] : reports) {
+        // A broken `_system` is told even when another was asked for: its word is missing then.
+        if (check.tenants.empty() || std::ranges::count(check.tenants, tenant_id) > 0 ||
+            report.fault) {
+            listed.push_back(std::move(report));
+        }
+    }
+    return listed;
 }
 
 bool log_broken_chains(std::string_view where, const std::vector<ChainReport>& reports) {

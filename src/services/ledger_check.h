@@ -4,11 +4,12 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "services/ledger_service.h"
+#include "services/chain_check.h"
 
 namespace interlock {
 
@@ -17,9 +18,18 @@ struct LedgerCheck {
     // What the head files say. Must have been read before the store's snapshot was taken: a head
     // written in between would make a healthy chain look cut off.
     std::map<TenantId, LedgerHead> mirror;
-    std::string public_key;         // Raw 32 bytes.
-    std::vector<TenantId> tenants;  // Empty: every chain that anyone knows of.
-    bool from_last_checkpoint = false;
+    KeyLineage& keys;  // A walk over `_system` adds to it.
+    std::string_view book = kLedgerBook;
+    std::vector<TenantId> tenants = {};  // Empty: every chain that anyone knows of.
+    // The head log's lines, read before the snapshot as well; of the ledger's book only.
+    std::vector<std::string> head_log = {};
+    // What `_system` says of the heads in all books. Filled when this is the ledger's book.
+    HeadExpectations* expected = nullptr;
+    // The protected rows that are stored, by chain. Nothing: those among the store's states.
+    std::optional<std::map<TenantId, RowSet>> rows = std::nullopt;
+    bool from_last_seal = false;
+    bool is_from_before = false;
+    bool check_artifacts = false;
     std::function<void(const TenantId& tenant_id, std::int64_t seq)> on_progress = {};
 };
 

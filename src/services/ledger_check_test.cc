@@ -12,8 +12,11 @@ namespace {
 const TenantId kDemo = TenantId::trusted("demo");
 const TenantId kOther = TenantId::trusted("other");
 
-Ed25519KeyPair the_key() {
-    return *ed25519_from_seed(std::string(32, 'k'));
+// Of a folder whose first key is this one; each check walks its lineage anew.
+KeyLineage& fresh_keys() {
+    static KeyLineage keys("");
+    keys = KeyLineage(ed25519_from_seed(std::string(32, 'k'))->public_key);
+    return keys;
 }
 
 LedgerHead append(LedgerStore& store, const TenantId& tenant_id, int count) {
@@ -90,10 +93,7 @@ TEST(LedgerCheck, ReportsEveryChain) {
     const LedgerHead demo = append(store, kDemo, 3);
     append(store, kOther, 2);
     const auto reports = check_ledger(
-        {.store = store,
-         .mirror = {{kDemo, demo}},
-         .public_key = the_key().public_key,
-         .tenants = {}});
+        {.store = store, .mirror = {{kDemo, demo}}, .keys = fresh_keys(), .tenants = {}});
     ASSERT_TRUE(reports.has_value());
     ASSERT_EQ(reports->size(), 2u);
     EXPECT_EQ(reports->at(0).records, 3);
@@ -108,7 +108,7 @@ TEST(LedgerCheck, ReportsAChainThatOnlyTheHeadFileKnows) {
     const auto reports = check_ledger(
         {.store = store,
          .mirror = {{kOther, {7, std::string(64, 'a')}}},
-         .public_key = the_key().public_key,
+         .keys = fresh_keys(),
          .tenants = {}});
     ASSERT_TRUE(reports.has_value());
     ASSERT_EQ(reports->size(), 2u);
@@ -123,7 +123,7 @@ TEST(LedgerCheck, FindsARewrittenChainThatHasOutgrownTheHeadFile) {
     const auto reports = check_ledger(
         {.store = store,
          .mirror = {{kDemo, {3, std::string(64, 'a')}}},
-         .public_key = the_key().public_key,
+         .keys = fresh_keys(),
          .tenants = {}});
     ASSERT_TRUE(reports.has_value());
     ASSERT_TRUE(reports->at(0).fault.has_value());
@@ -137,7 +137,7 @@ TEST(LedgerCheck, DoesNotVouchForATenantThatHasNoChain) {
     const auto reports = check_ledger(
         {.store = store,
          .mirror = {},
-         .public_key = the_key().public_key,
+         .keys = fresh_keys(),
          .tenants = {TenantId::trusted("nobody")}});
     ASSERT_TRUE(reports.has_value());
     ASSERT_TRUE(reports->at(0).fault.has_value());
@@ -150,10 +150,7 @@ TEST(LedgerCheck, NamesTheFirstRecordThatCannotBeRead) {
     const LedgerHead head = append(whole, kDemo, 9);
     DamagedStore store(whole, 6);
     const auto reports = check_ledger(
-        {.store = store,
-         .mirror = {{kDemo, head}},
-         .public_key = the_key().public_key,
-         .tenants = {}});
+        {.store = store, .mirror = {{kDemo, head}}, .keys = fresh_keys(), .tenants = {}});
     ASSERT_TRUE(reports.has_value());
     ASSERT_TRUE(reports->at(0).fault.has_value());
     EXPECT_EQ(reports->at(0).fault->reason, "unreadable_record");
@@ -164,8 +161,8 @@ TEST(LedgerCheck, NamesTheFirstRecordThatCannotBeRead) {
 TEST(LedgerCheck, FailsWhenNobodyKnowsWhichChainsThereAre) {
     MemoryLedgerStore whole;
     DamagedStore store(whole, 1);
-    const auto reports = check_ledger(
-        {.store = store, .mirror = {}, .public_key = the_key().public_key, .tenants = {}});
+    const auto reports =
+        check_ledger({.store = store, .mirror = {}, .keys = fresh_keys(), .tenants = {}});
     ASSERT_FALSE(reports.has_value());
     EXPECT_EQ(reports.error().code(), "corrupt_data");
 }
@@ -177,7 +174,7 @@ TEST(LedgerCheck, TellsHowFarItGot) {
     const auto reports = check_ledger(
         {.store = store,
          .mirror = {},
-         .public_key = the_key().public_key,
+         .keys = fresh_keys(),
          .tenants = {kDemo},
          .on_progress = [&](const TenantId&, std::int64_t seq) { seen = seq; }});
     ASSERT_TRUE(reports.has_value());

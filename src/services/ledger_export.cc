@@ -17,8 +17,9 @@ constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
 
 struct ExportHeader {
     TenantId tenant_id;
-    std::string public_key;  // Raw.
+    std::string public_key;  // Raw; the first one.
     Timestamp created_at;
+    KeyLineage keys;
 };
 
 Json encode(const ExportHeader& header) {
@@ -27,6 +28,7 @@ Json encode(const ExportHeader& header) {
         {"tenant_id", header.tenant_id.text()},
         {"from_seq", 1},
         {"public_key", to_hex(header.public_key)},
+        {"keys", encode_steps(header.keys.steps())},
         {"created_at", to_text(header.created_at)},
     });
 }
@@ -34,15 +36,25 @@ Json encode(const ExportHeader& header) {
 Result<ExportHeader> decode_header(std::string_view line) {
     TRY_ASSIGN(const Json json, parse_json(line));
     FieldReader in(json);
-    in.required_integer("interlock_export", kExportVersion, kExportVersion);
+    in.required_integer("interlock_export", 1, kExportVersion);
     in.required_integer("from_seq", 1, 1);
+    const std::string public_key = from_hex(in.required<std::string>("public_key")).value_or("");
     ExportHeader header{
         .tenant_id = in.required<TenantId>("tenant_id"),
-        .public_key = from_hex(in.required<std::string>("public_key")).value_or(""),
+        .public_key = public_key,
         .created_at = in.required<Timestamp>("created_at"),
+        .keys = KeyLineage(public_key),
     };
     if (in.ok() && header.public_key.size() != kPublicKeyBytes) {
         in.add_problem("public_key", "must be 64 hex digits");
+    }
+    if (json.find("keys") != nullptr) {
+        auto keys = decode_steps(public_key, in.required<Json>("keys"));
+        if (keys) {
+            header.keys = *std::move(keys);
+        } else {
+            in.add_problem("keys", "do not follow from the first key");
+        }
     }
     in.reject_unknown();
     return in.finish(std::move(header));
@@ -74,24 +86,29 @@ LineEnd read_line(std::istream& in, std::string& line) {
 class ExportWriter {
 public:
     ExportWriter(const ExportSources& sources, TenantId tenant_id, std::ostream& out)
-        : sources_(sources), tenant_id_(std::move(tenant_id)), out_(out), verifier_(tenant_id_) {}
+        : sources_(sources), tenant_id_(std::move(tenant_id)), out_(out) {}
 
     Result<ChainReport> write() {
+        TRY_ASSIGN(keys_, lineage_of(sources_.store, sources_.signer));
+        ChainVerifier::Trust trust{.keys = &*keys_};
+        trust.artifact = [this](const std::string& ref) {
+            return find_artifact(sources_.store, tenant_id_, ref);
+        };
+        verifier_.emplace(tenant_id_, std::move(trust));
         TRY_ASSIGN(const LedgerHead head, sources_.store.read_head(tenant_id_));
         if (head.seq == 0) {
             return fail(
                 errors::not_found, "there is no chain of the tenant " + tenant_id_.text() + ".");
         }
         TRY_ASSIGN(points_, sources_.store.read_checkpoints(tenant_id_));
-        write_line(encode(ExportHeader{tenant_id_, sources_.key.public_key, sources_.created_at}));
+        write_line(encode(ExportHeader{
+            tenant_id_, sources_.signer.first_public_key, sources_.created_at, *keys_}));
+        TRY(write_anchor());
         TRY(write_records(head.seq));
-        verifier_.expect_at_least({head.seq, head.hash}, "the stored head");
+        verifier_->expect_at_least({head.seq, head.hash}, "the stored head");
         expect_mirror();
         if (!fault()) {
-            write_line(Json::object(
-                {{"head",
-                  interlock::encode(sign_checkpoint(
-                      sources_.key, tenant_id_, verifier_.head(), sources_.created_at))}}));
+            write_head();
         }
         out_.flush();
         if (!out_) {
@@ -99,9 +116,11 @@ public:
         }
         ChainReport report;
         report.tenant_id = tenant_id_;
-        report.records = verifier_.count();
-        report.head = verifier_.head();
-        report.checkpoints = checkpoints_;
+        report.records = verifier_->count();
+        report.head = verifier_->head();
+        report.checkpoints = checkpoints_ + verifier_->seals();
+        report.breaks = verifier_->breaks();
+        report.adopted = verifier_->adopted();
         report.fault = fault();
         report.complete = !report.fault;
         return report;
@@ -109,7 +128,7 @@ public:
 
 private:
     const std::optional<ChainFault>& fault() const {
-        return verifier_.fault() ? verifier_.fault() : bad_signature_;
+        return verifier_->fault() ? verifier_->fault() : bad_signature_;
     }
 
     Result<void> write_records(std::int64_t last) {
@@ -135,7 +154,7 @@ private:
     }
 
     void write_record(const LedgerEntry& entry) {
-        verifier_.add(entry.seq, entry.canonical_json, entry.hash);
+        verifier_->add(entry.seq, entry.canonical_json, entry.hash);
         while (next_ < points_.size() && points_[next_].seq < entry.seq) {
             ++next_;
         }
@@ -150,14 +169,40 @@ private:
             return;
         }
         out_ << R"({"record":)" << entry.canonical_json << R"(,"hash":")" << entry.hash << "\"}\n";
-        if (has_point) {
+        if (has_point && !is_seal(points_[next_])) {
             write_line(Json::object({{"checkpoint", interlock::encode(points_[next_])}}));
         }
     }
 
+    bool is_seal(const Checkpoint& point) const { return verifier_->last_seal().seq == point.seq; }
+
+    // Where the chain stands under the last root over all heads.
+    Result<void> write_anchor() {
+        TRY_ASSIGN(const auto anchor, find_anchor(sources_.store, *keys_, tenant_id_));
+        if (anchor) {
+            write_line(Json::object({{"anchor", *anchor}}));
+        }
+        return {};
+    }
+
+    void write_head() {
+        Json head = interlock::encode(sign_head(
+            [this](std::string_view text) { return ed25519_sign(sources_.signer.key, text); },
+            tenant_id_,
+            verifier_->head(),
+            sources_.created_at));
+        head.set("epoch", sources_.signer.epoch);
+        head.set("public_key", to_hex(sources_.signer.key.public_key));
+        write_line(Json::object({{"head", std::move(head)}}));
+    }
+
+    // The index of seals, and detached signatures by the first key in records of before.
     void check_point(const Checkpoint& point) {
-        verifier_.expect_point(point.seq, point.hash);
-        if (is_signed_by(point, sources_.key.public_key)) {
+        verifier_->expect_point(point.seq, point.hash);
+        if (is_seal(point)) {
+            return;
+        }
+        if (is_signed_by(point, sources_.signer.first_public_key)) {
             ++checkpoints_;
         } else {
             bad_signature_ = ChainFault{
@@ -167,7 +212,7 @@ private:
 
     void expect_mirror() {
         if (sources_.mirror_head != nullptr) {
-            verifier_.expect_at_least(
+            verifier_->expect_at_least(
                 {sources_.mirror_head->seq, sources_.mirror_head->hash}, "the head file");
         }
     }
@@ -177,7 +222,8 @@ private:
     const ExportSources& sources_;
     const TenantId tenant_id_;
     std::ostream& out_;
-    ChainVerifier verifier_;
+    std::optional<KeyLineage> keys_;
+    std::optional<ChainVerifier> verifier_;
     std::vector<Checkpoint> points_;
     std::size_t next_ = 0;
     std::int64_t checkpoints_ = 0;
@@ -188,7 +234,9 @@ private:
 class ExportVerifier {
 public:
     ExportVerifier(const ExportHeader& header, const ExportCheck& check)
-        : check_(check), verifier_(header.tenant_id) {
+        : check_(check),
+          keys_(header.keys),
+          verifier_(header.tenant_id, ChainVerifier::Trust{.keys = &keys_}) {
         report_.chain.tenant_id = header.tenant_id;
         report_.public_key = header.public_key;
         report_.created_at = header.created_at;
@@ -214,10 +262,12 @@ public:
             add_record(*record, in.required<std::string>("hash"));
         } else if (const Json* checkpoint = in.optional_object("checkpoint")) {
             add_checkpoint(*checkpoint);
+        } else if (const Json* anchor = in.optional_object("anchor")) {
+            add_anchor(*anchor);
         } else if (const Json* head = in.optional_object("head")) {
             add_head(*head);
         } else {
-            in.add_problem("record", "the line is neither a record nor a checkpoint nor the head");
+            in.add_problem("record", "the line is no record, checkpoint, anchor or head");
         }
         in.reject_unknown();
         if (const auto read = in.finish(true); !read && !has_fault()) {
@@ -234,6 +284,10 @@ public:
     ExportReport finish() {
         report_.chain.records = verifier_.count();
         report_.chain.head = verifier_.head();
+        verifier_.expect_at_least(anchored_, "the anchor");
+        report_.chain.checkpoints += verifier_.seals();
+        report_.chain.breaks = verifier_.breaks();
+        report_.chain.adopted = verifier_.adopted();
         if (!report_.chain.fault) {
             report_.chain.fault = verifier_.fault();
         }
@@ -250,7 +304,8 @@ private:
     bool has_fault() const { return report_.chain.fault || verifier_.fault(); }
 
     void set_fault(std::string_view reason, std::string detail) {
-        report_.chain.fault = ChainFault{verifier_.head().seq + 1, reason, std::move(detail)};
+        report_.chain.fault =
+            ChainFault{verifier_.head().seq + 1, std::string(reason), std::move(detail)};
     }
 
     void add_record(const Json& record, const std::string& hash) {
@@ -265,13 +320,17 @@ private:
             seq != nullptr && seq->is_number() ? seq->as_int64().value_or(next) : next,
             *canonical,
             hash);
+        if (verifier_.head().seq == anchored_.seq) {
+            verifier_.expect_at_least(anchored_, "the anchor");
+        }
         if (check_.on_progress && next % kExportPage == 0) {
             check_.on_progress(next);
         }
     }
 
     // A signed point must stand right behind the record it signs.
-    std::optional<Checkpoint> read_point(const Json& json, std::string_view name) {
+    std::optional<Checkpoint> read_point(
+        const Json& json, std::string_view name, const std::string& public_key) {
         const auto point = decode_checkpoint(json);
         const std::int64_t seq = verifier_.head().seq;
         std::string problem;
@@ -281,7 +340,7 @@ private:
             problem = "it belongs to the tenant " + point->tenant_id.text();
         } else if (to_text(encode(*point)) != to_text(json)) {
             problem = "it is not spelt as an export spells it";
-        } else if (!is_signed_by(*point, report_.public_key)) {
+        } else if (!is_signed_by(*point, public_key)) {
             problem = "its signature does not hold";
         } else if (point->seq != seq || point->hash != verifier_.head().hash) {
             problem = "it signs another record than the one before it";
@@ -294,22 +353,52 @@ private:
     }
 
     void add_checkpoint(const Json& json) {
-        if (read_point(json, "checkpoint")) {
+        if (read_point(json, "checkpoint", report_.public_key)) {
             ++report_.chain.checkpoints;
         }
     }
 
-    void add_head(const Json& json) {
+    // The anchor is for a witness; here it must only be of one piece with the chain.
+    void add_anchor(const Json& json) {
+        const auto anchor = read_anchor(json, report_.chain.tenant_id, keys_);
+        if (!anchor) {
+            set_fault("bad_anchor", anchor.error().message);
+            return;
+        }
+        report_.anchor_hash = anchor->system_hash;
+        report_.anchored_seq = anchor->head.seq;
+        anchored_ = anchor->head;
+    }
+
+    void add_head(Json json) {
+        std::string key = report_.public_key;
+        // Signed by a later key, which the first line leads to.
+        if (const Json* signer = json.find("public_key")) {
+            const Json* epoch = json.find("epoch");
+            if (epoch == nullptr || !signer->is_string() ||
+                !keys_.holds(epoch->as_int64().value_or(-1), signer->as_string())) {
+                set_fault(
+                    "wrong_key",
+                    "the head is signed by a key that the first line does not lead to");
+                return;
+            }
+            key = from_hex(signer->as_string()).value_or("");
+            std::erase_if(json.members(), [](const Json::Member& member) {
+                return member.first == "public_key" || member.first == "epoch";
+            });
+        }
         const auto head = decode_checkpoint(json);
-        if (head && head->seq > verifier_.head().seq && is_signed_by(*head, report_.public_key)) {
+        if (head && head->seq > verifier_.head().seq && is_signed_by(*head, key)) {
             verifier_.expect_at_least({head->seq, head->hash}, "the signed head");
             return;
         }
-        report_.chain.complete = read_point(json, "head").has_value();
+        report_.chain.complete = read_point(json, "head", key).has_value();
     }
 
     const ExportCheck& check_;
+    KeyLineage keys_;
     ChainVerifier verifier_;
+    ChainHead anchored_;
     ExportReport report_;
 };
 

@@ -1,7 +1,8 @@
 // A chain as a file: written from a store, verified by anyone who holds the public key.
 //
 // One JSON document per line (docs/contracts/audit-ledger.md, "Export"): a header, every record in
-// order with its hash, the signed checkpoints in their places, and a signed head as the last line.
+// order with its hash, older chains' checkpoints in their places, the place of the chain under the
+// last root over all heads, and a signed head as the last line.
 // Without that line the file is incomplete: whoever cuts records off the end cannot sign a new one.
 #pragma once
 
@@ -13,18 +14,20 @@
 #include <string>
 
 #include "base/crypto.h"
-#include "services/ledger_service.h"
+#include "services/chain_check.h"
+#include "services/head_proofs.h"
 
 namespace interlock {
 
-inline constexpr std::int64_t kExportVersion = 1;
+// Version 1 had no keys in its first line and no seals; it is still read.
+inline constexpr std::int64_t kExportVersion = 2;
 // A longer line cannot be one of ours: records are far smaller.
 inline constexpr std::size_t kExportLineBytesMax = std::size_t{16} * 1024 * 1024;
 
 struct ExportSources {
     LedgerStore& store;
     const LedgerHead* mirror_head = nullptr;  // As in ChainSources.
-    const Ed25519KeyPair& key;
+    HeadSigner signer;
     Timestamp created_at;
     std::function<void(std::int64_t seq)> on_progress = {};
 };
@@ -43,12 +46,15 @@ struct ExportCheck {
 
 struct ExportReport {
     ChainReport chain;       // `complete`: the last line is the signed head.
-    std::string public_key;  // Of the file; raw.
+    std::string public_key;  // Of the file, the first one; raw.
     Timestamp created_at;
+    // The seal of `_system` whose root covers the chain up to a record, for a witness to confirm.
+    std::string anchor_hash;
+    std::int64_t anchored_seq = 0;
     bool authorship_proven = false;  // The signatures hold under a key that the caller brought.
     std::string incomplete_because;  // Set when no fault was found and the file is not complete.
 
-    bool ok() const { return !chain.fault && chain.complete; }
+    bool ok() const { return chain.ok(); }
 };
 Json encode(const ExportReport& report);
 

@@ -20,6 +20,13 @@ Ed25519KeyPair key_of(char seed) {
     return *ed25519_from_seed(std::string(32, seed));
 }
 
+// As chains were vouched for before seals were records.
+Checkpoint sign_checkpoint(
+    const Ed25519KeyPair& key, const TenantId& tenant_id, const ChainHead& head, Timestamp at) {
+    return sign_head(
+        [&](std::string_view text) { return ed25519_sign(key, text); }, tenant_id, head, at);
+}
+
 // A store with one chain of `count` records and a checkpoint after every fifth.
 class ChainedStore {
 public:
@@ -51,7 +58,10 @@ public:
     std::string exported(const LedgerHead* mirror = nullptr) {
         std::ostringstream out;
         const auto report = write_export(
-            {.store = store, .mirror_head = mirror, .key = key, .created_at = FakeClock::kNoon},
+            {.store = store,
+             .mirror_head = mirror,
+             .signer = {key.public_key, 0, key},
+             .created_at = FakeClock::kNoon},
             kTenant,
             out);
         EXPECT_TRUE(report.has_value());
@@ -134,7 +144,9 @@ TEST(LedgerExport, RefusesAChainThatDoesNotExist) {
     ChainedStore chained(1);
     std::ostringstream out;
     const auto report = write_export(
-        {.store = chained.store, .key = chained.key, .created_at = FakeClock::kNoon},
+        {.store = chained.store,
+         .signer = {chained.key.public_key, 0, chained.key},
+         .created_at = FakeClock::kNoon},
         TenantId::trusted("nobody"),
         out);
     ASSERT_FALSE(report.has_value());

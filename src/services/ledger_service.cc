@@ -1,18 +1,25 @@
 #include "services/ledger_service.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "base/log.h"
+#include "core/approval/approval_step.h"
+#include "core/ledger/merkle.h"
 
 namespace interlock {
 namespace {
 
-constexpr std::int64_t kVerifyPage = 1000;
 constexpr Duration kDutyPeriod = Duration::of_seconds(1);
+
+std::string break_key(const TenantId& tenant_id) {
+    return "break/" + tenant_id.text();
+}
 
 Result<AuditRecord> record_of(const LedgerEntry& entry) {
     TRY_ASSIGN(const Json json, parse_json(entry.canonical_json));
@@ -21,200 +28,295 @@ Result<AuditRecord> record_of(const LedgerEntry& entry) {
     return record;
 }
 
-void expect_mirror(ChainVerifier& verifier, const LedgerHead& mirror_head) {
-    verifier.expect_at_least({mirror_head.seq, mirror_head.hash}, "the head file");
+std::string describe(const BreakState& state) {
+    return state.reason + " at record " + std::to_string(state.bad_seq) +
+           ", not accepted by a human yet";
 }
 
-// Feeds all entries after the verifier's start, checking on the way what is known about single
-// ones: signed points, and a head file that lags behind.
-Result<void> walk(
-    const ChainSources& sources,
-    const TenantId& tenant_id,
-    const std::vector<Checkpoint>& points,
-    ChainVerifier& verifier) {
-    std::size_t next = 0;
-    std::int64_t after = verifier.head().seq;
-    while (!verifier.fault()) {
-        TRY_ASSIGN(const auto page, sources.store.read_ledger(tenant_id, after, kVerifyPage));
-        for (const LedgerEntry& entry : page) {
-            verifier.add(entry.seq, entry.canonical_json, entry.hash);
-            while (next < points.size() && points[next].seq < entry.seq) {
-                ++next;
-            }
-            if (next < points.size() && points[next].seq == entry.seq) {
-                verifier.expect_point(entry.seq, points[next].hash);
-            }
-            if (sources.mirror_head != nullptr && sources.mirror_head->seq == entry.seq) {
-                expect_mirror(verifier, *sources.mirror_head);
-            }
-            after = entry.seq;
-        }
-        if (sources.on_progress) {
-            sources.on_progress(after);
-        }
-        if (static_cast<std::int64_t>(page.size()) < kVerifyPage) {
-            return {};
-        }
-    }
-    return {};
+TurnRequest request_of(const TenantId& tenant_id, std::string function) {
+    TurnRequest request;
+    request.tenant_id = tenant_id;
+    request.principal = internal_principal("ledger");
+    request.function = std::move(function);
+    return request;
+}
+
+// The line of the head log: the record and its hash, as an export writes them.
+std::string line_of(const LedgerEntry& entry) {
+    return R"({"record":)" + entry.canonical_json + R"(,"hash":")" + entry.hash + "\"}";
 }
 
 }  // namespace
 
-Json encode(const Checkpoint& checkpoint) {
+Json encode(const BreakState& state) {
     return Json::object({
-        {"tenant_id", checkpoint.tenant_id.text()},
-        {"seq", checkpoint.seq},
-        {"hash", checkpoint.hash},
-        {"at", to_text(checkpoint.at)},
-        {"signature", checkpoint.signature},
+        {"seq", state.seq},
+        {"bad_seq", state.bad_seq},
+        {"reason", state.reason},
+        {"detail", state.detail},
+        {"at", to_text(state.at)},
+        {"accepted_by", state.accepted_by},
     });
 }
 
-Result<Checkpoint> decode_checkpoint(const Json& json) {
+Result<BreakState> decode_break_state(const Json& json) {
     FieldReader in(json);
-    Checkpoint checkpoint{
-        .tenant_id = in.required<TenantId>("tenant_id"),
+    BreakState state{
         .seq = in.required<std::int64_t>("seq"),
-        .hash = in.required<std::string>("hash"),
+        .bad_seq = in.required<std::int64_t>("bad_seq"),
+        .reason = in.required<std::string>("reason"),
+        .detail = in.required<std::string>("detail"),
         .at = in.required<Timestamp>("at"),
-        .signature = in.required<std::string>("signature"),
+        .accepted_by = in.required<std::string>("accepted_by"),
     };
     in.reject_unknown();
-    return in.finish(std::move(checkpoint));
+    return in.finish(std::move(state));
 }
 
-Json encode(const ChainReport& report) {
-    Json json = Json::object({
-        {"tenant_id", report.tenant_id.text()},
-        {"ok", !report.fault && report.complete},
-        {"integrity", !report.fault},
-        {"completeness", report.complete},
-        {"records", report.records},
-        {"first_seq", report.first_seq},
-        {"head_seq", report.head.seq},
-        {"head_hash", report.head.hash},
-        {"checkpoints", report.checkpoints},
-        {"first_bad_seq", report.fault ? Json(report.fault->seq) : Json()},
-    });
-    if (report.fault) {
-        json.set("problem", report.fault->reason);
-        json.set("detail", report.fault->detail);
-    }
-    return json;
+LedgerService::LedgerService(Parts parts) : parts_(parts), lineage_(parts.keys.first_public_key()) {
+    parts_.runner.set_seal_rule([this] { seal_due(); });
 }
-
-Checkpoint sign_checkpoint(
-    const Ed25519KeyPair& key, const TenantId& tenant_id, const ChainHead& head, Timestamp at) {
-    return {
-        .tenant_id = tenant_id,
-        .seq = head.seq,
-        .hash = head.hash,
-        .at = at,
-        .signature = to_hex(ed25519_sign(key, checkpoint_text(tenant_id, head, to_text(at)))),
-    };
-}
-
-bool is_signed_by(const Checkpoint& checkpoint, std::string_view public_key) {
-    const auto signature = from_hex(checkpoint.signature);
-    const ChainHead head{checkpoint.seq, checkpoint.hash};
-    return signature && ed25519_verify(
-                            public_key,
-                            checkpoint_text(checkpoint.tenant_id, head, to_text(checkpoint.at)),
-                            *signature);
-}
-
-Result<ChainReport> verify_chain(const ChainSources& sources, const TenantId& tenant_id) {
-    TRY_ASSIGN(const auto points, sources.store.read_checkpoints(tenant_id));
-    ChainReport report;
-    report.tenant_id = tenant_id;
-    std::optional<ChainFault> bad_signature;
-    ChainHead start;
-    for (const Checkpoint& point : points) {
-        if (!is_signed_by(point, sources.public_key)) {
-            bad_signature = ChainFault{
-                point.seq, "bad_checkpoint", "the signature of this checkpoint does not hold"};
-            break;
-        }
-        ++report.checkpoints;
-        if (sources.from_last_checkpoint) {
-            start = {point.seq, point.hash};
-        }
-    }
-    ChainVerifier verifier(tenant_id, start);
-    report.first_seq = start.seq + 1;
-    TRY(walk(sources, tenant_id, points, verifier));
-    TRY_ASSIGN(const LedgerHead stored, sources.store.read_head(tenant_id));
-    // Each of these was written apart from the entries; any of them may know of a longer chain.
-    if (stored.seq > 0) {
-        verifier.expect_at_least({stored.seq, stored.hash}, "the stored head");
-    }
-    for (const Checkpoint& point : points) {
-        verifier.expect_at_least({point.seq, point.hash}, "a signed checkpoint");
-    }
-    if (sources.mirror_head != nullptr) {
-        expect_mirror(verifier, *sources.mirror_head);
-    }
-    report.records = verifier.count();
-    report.head = verifier.head();
-    report.fault = verifier.fault() ? verifier.fault() : bad_signature;
-    report.complete = !report.fault && stored.seq == report.head.seq;
-    if (!report.fault && !report.complete) {
-        report.fault =
-            ChainFault{stored.seq + 1, "head_mismatch", "there are records after the stored head"};
-    }
-    return report;
-}
-
-LedgerService::LedgerService(Parts parts) : parts_(parts) {}
 
 Result<std::vector<ChainReport>> LedgerService::open() {
-    TRY_ASSIGN(const auto mirror, parts_.mirror.load());
-    std::vector<ChainReport> reports;
-    for (const auto& [tenant_id, head] : parts_.runner.heads()) {
-        const auto found = mirror.find(tenant_id);
-        TRY_ASSIGN(
-            ChainReport report,
-            verify_chain(
-                {.store = parts_.store,
-                 .mirror_head = found == mirror.end() ? nullptr : &found->second,
-                 .public_key = parts_.key.public_key,
-                 .from_last_checkpoint = true},
-                tenant_id));
-        reports.push_back(std::move(report));
-        TRY_ASSIGN(const auto points, parts_.store.read_checkpoints(tenant_id));
-        if (!points.empty()) {
-            signed_[tenant_id] = {points.back().seq, points.back().at};
+    TRY(load_lineage(parts_.store, lineage_));
+    TRY(settle_key());
+    TRY_ASSIGN(std::vector<ChainReport> reports, verify_all());
+    TRY_ASSIGN(const auto breaks, parts_.runner.stored_states("break/"));
+    for (const auto& [machine_key, stored] : breaks) {
+        TRY_ASSIGN(const Json json, parse_json(stored.json));
+        TRY_ASSIGN(const BreakState state, decode_break_state(json));
+        if (state.accepted_by.empty()) {
+            problems_[TenantId::trusted(machine_key.substr(6))] = describe(state);
         }
     }
-    for (const auto& [tenant_id, head] : mirror) {
-        if (!parts_.runner.heads().contains(tenant_id) && head.seq > 0) {
-            ChainReport report;
-            report.tenant_id = tenant_id;
-            report.fault =
-                ChainFault{1, "truncated_tail", "the head file knows a chain that is gone"};
-            reports.push_back(std::move(report));
+    key_since_ = parts_.clock.now();
+    was_from_before_ = parts_.keys.is_from_before();
+    bool must_seal = false;
+    for (const ChainReport& report : reports) {
+        sealed_[report.tenant_id] = report.last_seal;
+        const bool is_unadopted =
+            was_from_before_ && report.last_seal.seq == 0 && report.head.seq > 0;
+        if (report.fault) {
+            break_chain(report);
+        } else if (is_unadopted) {
+            adopt(report.tenant_id);
         }
+        must_seal = must_seal || report.fault || is_unadopted;
+    }
+    // Only now: a seal that came first would vouch for what is to be adopted or broken.
+    for (const ChainReport& report : reports) {
+        if (parts_.runner.heads().at(report.tenant_id).seq == report.head.seq) {
+            parts_.runner.unsealed().set(
+                report.tenant_id, {report.unsealed, report.unsealed_since});
+        }
+    }
+    sign_all();
+    if (must_seal) {
+        seal_system(KeyMove::now);  // The head log and the other chains' heads count from here.
     }
     return reports;
 }
 
-void LedgerService::sign(const TenantId& tenant_id) {
-    TurnRequest request;
-    request.tenant_id = tenant_id;
-    request.principal = internal_principal("checkpoint");
-    request.function = "sign_checkpoint";
-    request.decide = [this](Turn& turn) -> Result<TurnReply> {
-        const ChainHead head = turn.head_of(turn.tenant_id());
-        turn.add_checkpoint(sign_checkpoint(parts_.key, turn.tenant_id(), head, turn.now()));
-        turn.after_commit([this, tenant_id = turn.tenant_id(), seq = head.seq, at = turn.now()] {
-            signed_[tenant_id] = {seq, at};
-        });
-        return Answer{};
+// Which key must be the current one follows from the chain. Another one, or none, is a break of
+// `_system`: somebody put the folder together from parts, or a backup was restored.
+Result<void> LedgerService::settle_key() {
+    TRY_ASSIGN(bool is_there, parts_.keys.settle({lineage_.last_epoch(), lineage_.last_key()}));
+    if (!is_there) {
+        // The index may be what is wrong: the records know better.
+        lineage_ = KeyLineage(parts_.keys.first_public_key());
+        TRY(walk_chain({.store = parts_.store, .keys = lineage_}, system_tenant()));
+        TRY_ASSIGN(is_there, parts_.keys.settle({lineage_.last_epoch(), lineage_.last_key()}));
+    }
+    if (!is_there) {
+        is_key_lost_ = true;
+        TRY(parts_.keys.begin_anew(lineage_.last_epoch() + 1));
+        const SealKeys::Key key = parts_.keys.current();
+        lineage_.begin_anew({key.epoch, key.public_key, ""});
+    }
+    return {};
+}
+
+Result<std::vector<ChainReport>> LedgerService::verify_all() {
+    TRY_ASSIGN(const auto mirror, parts_.mirror.load());
+    HeadExpectations& expected = expected_;
+    std::vector<ChainReport> reports;
+    const auto walk = [&](const TenantId& tenant_id) -> Result<ChainWalk> {
+        const auto mirrored = mirror.find(tenant_id);
+        const auto said = expected.find({std::string(kLedgerBook), tenant_id});
+        const RowSet& rows = parts_.runner.rows(tenant_id);
+        return walk_chain(
+            {.store = parts_.store,
+             .keys = lineage_,
+             .mirror_head = mirrored == mirror.end() ? nullptr : &mirrored->second,
+             .live_rows = &rows,
+             .expected = said == expected.end() ? nullptr : &said->second,
+             .from_last_seal = true,
+             .is_from_before = parts_.keys.is_from_before()},
+            tenant_id);
     };
+    std::set<TenantId> chains;
+    for (const auto& [tenant_id, head] : parts_.runner.heads()) {
+        chains.insert(tenant_id);
+    }
+    for (const auto& [tenant_id, head] : mirror) {
+        if (head.seq > 0) {
+            chains.insert(tenant_id);
+        }
+    }
+    // `_system` first: its last seal says how far the others must reach.
+    if (chains.contains(system_tenant())) {
+        TRY_ASSIGN(ChainWalk system, walk(system_tenant()));
+        TRY_ASSIGN(
+            const auto points, last_heads_point(parts_.store, system.report.last_seal, lineage_));
+        TRY_ASSIGN(auto fault, read_head_lists(parts_.store, points, expected));
+        if (fault && !system.report.fault) {
+            system.report.fault = std::move(fault);
+        }
+        TRY_ASSIGN(const auto lines, parts_.head_log.read());
+        TRY_ASSIGN(auto behind, behind_head_log(parts_.store, lines, system.report, false));
+        if (behind && !system.report.fault) {
+            system.report.has_gap = behind->reason == "truncated_tail";
+            system.report.fault = std::move(behind);
+        }
+        if (is_key_lost_ && !system.report.fault) {
+            system.report.fault = ChainFault{
+                system.report.head.seq,
+                "lost_key",
+                "the sealing key is not the one that the last seal names"};
+        }
+        reports.push_back(std::move(system.report));
+        chains.erase(system_tenant());
+    }
+    for (const auto& [place, points] : expected) {
+        if (place.first == kLedgerBook) {
+            chains.insert(place.second);
+        }
+    }
+    for (const TenantId& tenant_id : chains) {
+        TRY_ASSIGN(ChainWalk one, walk(tenant_id));
+        reports.push_back(std::move(one.report));
+    }
+    return reports;
+}
+
+void LedgerService::run(TurnRequest request) {
     std::vector<TurnRequest> batch;
     batch.push_back(std::move(request));
     parts_.runner.run_batch(std::move(batch));
+}
+
+Seal LedgerService::seal_of(Turn& turn, const TenantId& tenant_id) {
+    const SealKeys::Key key = parts_.keys.current();
+    const SealPoint& before = sealed_[tenant_id];
+    const RowSet rows = turn.rows_of(tenant_id);
+    return {
+        .epoch = key.epoch,
+        .public_key = key.public_key,
+        .previous_seq = before.seq,
+        .previous_hash = before.hash,
+        .rows = {static_cast<std::int64_t>(rows.size()), rows.root()},
+    };
+}
+
+void LedgerService::seal(const TenantId& tenant_id) {
+    TurnRequest request = request_of(tenant_id, "seal");
+    request.decide = [this](Turn& turn) -> Result<TurnReply> {
+        TRY_ASSIGN(
+            const SealPoint point,
+            turn.audit_seal(
+                turn.draft(std::string(kSealEvent)),
+                seal_of(turn, turn.tenant_id()),
+                [this](std::string_view text) { return parts_.keys.sign(text); }));
+        turn.after_commit(
+            [this, tenant_id = turn.tenant_id(), point] { sealed_[tenant_id] = point; });
+        return Answer{};
+    };
+    run(std::move(request));
+}
+
+std::vector<HeadLine> LedgerService::heads_of_all(Turn& turn) const {
+    std::vector<HeadLine> lines;
+    for (const auto& [tenant_id, head] : parts_.runner.heads()) {
+        if (tenant_id != system_tenant()) {
+            lines.push_back({std::string(kLedgerBook), tenant_id, turn.head_of(tenant_id)});
+        }
+    }
+    if (other_heads_) {
+        std::ranges::move(other_heads_(), std::back_inserter(lines));
+    }
+    std::ranges::sort(
+        lines, {}, [](const HeadLine& line) { return std::pair(line.book, line.tenant_id); });
+    return lines;
+}
+
+void LedgerService::seal_system(KeyMove move) {
+    TurnRequest request = request_of(system_tenant(), "seal");
+    request.decide = [this, move](Turn& turn) -> Result<TurnReply> {
+        Seal seal = seal_of(turn, system_tenant());
+        AuditDraft draft = turn.draft(std::string(kSealEvent));
+        const std::vector<HeadLine> lines = heads_of_all(turn);
+        std::vector<std::string> leaves;
+        std::string list;
+        for (const HeadLine& line : lines) {
+            leaves.push_back(to_text(line));
+            list += leaves.back() + "\n";
+        }
+        seal.heads = SealedHeads{static_cast<std::int64_t>(leaves.size()), merkle_root(leaves)};
+        draft.artifacts.push_back(turn.put_artifact(std::move(list)));
+        const bool is_old = turn.now() - key_since_ >= kSealKeyLife;
+        const auto next = parts_.keys.next_public_key();
+        if (next && (move == KeyMove::now || is_old)) {
+            const std::int64_t epoch = seal.epoch + 1;
+            seal.next_key =
+                KeyStep{epoch, *next, to_hex(parts_.keys.sign(key_step_text(epoch, *next)))};
+        }
+        const std::optional<KeyStep> step = seal.next_key;
+        TRY_ASSIGN(
+            const SealPoint point,
+            turn.audit_seal(std::move(draft), std::move(seal), [this](std::string_view text) {
+                return parts_.keys.sign(text);
+            }));
+        turn.after_commit([this, point, step, at = turn.now()] {
+            sealed_[system_tenant()] = point;
+            if (step) {
+                lineage_.add(*step);
+                parts_.keys.advance();
+                key_since_ = at;
+            }
+            const auto entries = parts_.store.read_ledger(system_tenant(), point.seq - 1, 1);
+            if (entries && !entries->empty()) {
+                const std::string line = line_of(entries->front());
+                parts_.head_log.append(line);
+                if (on_system_seal_) {
+                    on_system_seal_(line);
+                }
+            }
+        });
+        return Answer{};
+    };
+    run(std::move(request));
+}
+
+void LedgerService::seal_due() {
+    const Timestamp now = parts_.clock.now();
+    const auto is_due = [&](const TenantId& tenant_id) {
+        return parts_.runner.unsealed().is_due(tenant_id, now);
+    };
+    bool has_sealed = false;
+    std::vector<TenantId> due;
+    for (const auto& [tenant_id, head] : parts_.runner.heads()) {
+        if (tenant_id != system_tenant() && is_due(tenant_id)) {
+            due.push_back(tenant_id);
+        }
+    }
+    for (const TenantId& tenant_id : due) {
+        seal(tenant_id);
+        has_sealed = true;
+    }
+    const bool is_hour_over = now - sealed_[system_tenant()].at >= kSealPeriod;
+    if (is_due(system_tenant()) || (has_sealed && is_hour_over)) {
+        seal_system(KeyMove::when_due);
+    }
 }
 
 void LedgerService::duty() {
@@ -223,22 +325,9 @@ void LedgerService::duty() {
         return;
     }
     last_duty_ = monotonic;
-    const Timestamp now = parts_.clock.now();
-    std::vector<TenantId> due;
-    for (const auto& [tenant_id, head] : parts_.runner.heads()) {
-        Signed& last = signed_[tenant_id];
-        if (last.at == Timestamp{}) {
-            last.at = now;  // A new chain: its first hour starts here.
-        }
-        const std::int64_t fresh = head.seq - last.seq;
-        if (fresh >= kCheckpointEvery || (fresh > 0 && now - last.at >= kCheckpointPeriod)) {
-            due.push_back(tenant_id);
-        }
-    }
-    for (const TenantId& tenant_id : due) {
-        sign(tenant_id);
-    }
-    if (const auto purged = parts_.store.purge_answers(now, kPurgePerDuty); !purged) {
+    parts_.runner.seal_if_due();
+    if (const auto purged = parts_.store.purge_answers(parts_.clock.now(), kPurgePerDuty);
+        !purged) {
         log_warn("purge_failed", {{"message", purged.error().message}});
     }
 }
@@ -246,28 +335,184 @@ void LedgerService::duty() {
 void LedgerService::sign_all() {
     std::vector<TenantId> moved;
     for (const auto& [tenant_id, head] : parts_.runner.heads()) {
-        if (head.seq > signed_[tenant_id].seq) {
+        if (tenant_id != system_tenant() && parts_.runner.unsealed().of(tenant_id).records > 0) {
             moved.push_back(tenant_id);
         }
     }
     for (const TenantId& tenant_id : moved) {
-        sign(tenant_id);
+        seal(tenant_id);
+    }
+    if (!moved.empty() || parts_.runner.unsealed().of(system_tenant()).records > 0) {
+        seal_system(KeyMove::now);
     }
 }
 
-std::string LedgerService::chain_problem(const TenantId& tenant_id) {
-    const auto report = verify_chain(
-        {.store = parts_.store,
-         .mirror_head = nullptr,
-         .public_key = parts_.key.public_key,
-         .from_last_checkpoint = true},
-        tenant_id);
-    if (!report) {
-        return report.error().message;
+// What was written before seals were records keeps the promise it had; from here on the new one
+// holds.
+void LedgerService::adopt(const TenantId& tenant_id) {
+    TurnRequest request = request_of(tenant_id, "adopt_chain");
+    request.decide = [this](Turn& turn) -> Result<TurnReply> {
+        Seal seal = seal_of(turn, turn.tenant_id());
+        seal.adopted = turn.head_of(turn.tenant_id()).seq;
+        AuditDraft draft = turn.draft(std::string(kSealEvent));
+        draft.reason = "adopts the records before it; from here on seals vouch for the chain";
+        draft.artifacts.push_back(turn.put_artifact(row_list(turn.rows_of(turn.tenant_id()))));
+        TRY_ASSIGN(
+            const SealPoint point,
+            turn.audit_seal(std::move(draft), std::move(seal), [this](std::string_view text) {
+                return parts_.keys.sign(text);
+            }));
+        turn.after_commit(
+            [this, tenant_id = turn.tenant_id(), point] { sealed_[tenant_id] = point; });
+        return Answer{};
+    };
+    run(std::move(request));
+}
+
+void LedgerService::break_chain(const ChainReport& report) {
+    if (on_break_) {
+        on_break_(report);
     }
-    return report->fault ? std::string(report->fault->reason) + " at record " +
-                               std::to_string(report->fault->seq)
-                         : std::string();
+    TurnRequest request = request_of(report.tenant_id, "break_chain");
+    request.decide = [this, report](Turn& turn) -> Result<TurnReply> {
+        const ChainFault& fault = *report.fault;
+        const std::int64_t seq =
+            report.has_gap ? std::max(report.known_seq, report.head.seq) + 1 : report.head.seq + 1;
+        const BreakState state{
+            .seq = seq,
+            .bad_seq = fault.seq,
+            .reason = fault.reason,
+            .detail = fault.detail,
+            .at = turn.now(),
+        };
+        turn.save(break_key(turn.tenant_id()), encode(state));
+        Seal seal = seal_of(turn, turn.tenant_id());
+        seal.broken = ChainBreak{
+            .bad_seq = fault.seq,
+            .reason = fault.reason,
+            .detail = fault.detail,
+            .good_seq = report.head.seq,
+        };
+        for (const RowFault& row : report.rows) {
+            if (seal.broken->rows.size() < kBreakRowsMax) {
+                seal.broken->rows.push_back(row.key);
+            }
+        }
+        AuditDraft draft = turn.draft(std::string(kBreakEvent));
+        draft.status = AuditStatus::failed;
+        draft.severity = AuditSeverity::critical;
+        draft.reason = "the chain does not hold: " + fault.detail;
+        draft.artifacts.push_back(turn.put_artifact(row_list(turn.rows_of(turn.tenant_id()))));
+        TRY_ASSIGN(
+            const SealPoint point,
+            turn.audit_seal(
+                std::move(draft),
+                std::move(seal),
+                [this](std::string_view text) { return parts_.keys.sign(text); },
+                Turn::Continuation{report.head, seq}));
+        turn.after_commit([this, tenant_id = turn.tenant_id(), point, state] {
+            sealed_[tenant_id] = point;
+            problems_[tenant_id] = describe(state);
+        });
+        return Answer{};
+    };
+    run(std::move(request));
+}
+
+void LedgerService::note_break(
+    const TenantId& tenant_id, std::string_view book, const ChainFault& fault) {
+    TurnRequest request = request_of(tenant_id, "note_break");
+    request.decide = [this, book = std::string(book), fault](Turn& turn) -> Result<TurnReply> {
+        const BreakState state{
+            .seq = turn.head_of(turn.tenant_id()).seq + 1,
+            .bad_seq = fault.seq,
+            .reason = book + ":" + fault.reason,
+            .detail = fault.detail,
+            .at = turn.now(),
+        };
+        turn.save(break_key(turn.tenant_id()), encode(state));
+        AuditDraft draft = turn.draft("OTHER_CHAIN_BROKEN");
+        draft.status = AuditStatus::failed;
+        draft.severity = AuditSeverity::critical;
+        draft.reason = "a chain of the " + book + " does not hold: " + fault.detail;
+        draft.detail.set("book", book);
+        draft.detail.set("bad_seq", fault.seq);
+        draft.detail.set("problem", fault.reason);
+        TRY(turn.audit(std::move(draft)));
+        turn.after_commit([this, tenant_id = turn.tenant_id(), state] {
+            problems_[tenant_id] = describe(state);
+        });
+        return Answer{};
+    };
+    run(std::move(request));
+}
+
+std::string LedgerService::chain_problem(const TenantId& tenant_id) {
+    if (const auto known = problems_.find(tenant_id); known != problems_.end()) {
+        return known->second;
+    }
+    const auto walk = walk_chain(
+        {.store = parts_.store,
+         .keys = lineage_,
+         .live_rows = &parts_.runner.rows(tenant_id),
+         .from_last_seal = true},
+        tenant_id);
+    if (!walk) {
+        return walk.error().message;
+    }
+    const std::optional<ChainFault>& fault = walk->report.fault;
+    return fault ? fault->reason + " at record " + std::to_string(fault->seq) : std::string();
+}
+
+void LedgerService::accept_break(
+    Principal human, TenantId tenant_id, std::string reason, Reply reply) {
+    TurnRequest request = request_of(tenant_id, "accept_chain_break");
+    request.principal = std::move(human);
+    request.decide = [this, reason = std::move(reason)](Turn& turn) {
+        return run_acceptance(turn, reason);
+    };
+    request.reply = std::move(reply);
+    parts_.submit(std::move(request));
+}
+
+Result<TurnReply> LedgerService::run_acceptance(Turn& turn, const std::string& reason) {
+    const TenantId& tenant_id = turn.tenant_id();
+    if (turn.now() - turn.principal().authenticated_at > kFreshAuthentication) {
+        return fail(
+            errors::reauthentication_required, "Accepting a broken chain needs a fresh login.");
+    }
+    TRY_ASSIGN(const std::optional<Json> json, turn.load(break_key(tenant_id)));
+    if (!json) {
+        return fail(errors::no_open_break, "The chain of " + tenant_id.text() + " is not broken.");
+    }
+    TRY_ASSIGN(BreakState state, decode_break_state(*json));
+    if (!state.accepted_by.empty()) {
+        return fail(
+            errors::no_open_break,
+            "The break at record " + std::to_string(state.bad_seq) + " was accepted by " +
+                state.accepted_by + ".");
+    }
+    state.accepted_by = to_text(turn.principal());
+    turn.save(break_key(tenant_id), encode(state));
+    AuditDraft draft = turn.draft(std::string(kBreakAcceptedEvent));
+    draft.severity = AuditSeverity::critical;
+    draft.reason = reason;
+    draft.detail.set("break_seq", state.seq);
+    draft.detail.set("bad_seq", state.bad_seq);
+    draft.detail.set("problem", state.reason);
+    TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
+    turn.after_commit([this, tenant_id] { problems_.erase(tenant_id); });
+    return Answer{
+        200,
+        to_text(Json::object({
+            {"tenant_id", tenant_id.text()},
+            {"break_seq", state.seq},
+            {"first_bad_seq", state.bad_seq},
+            {"problem", state.reason},
+            {"accepted_by", state.accepted_by},
+            {"audit_ref", ref},
+            {"next", "The stop stays on: release it when you have seen what was changed."},
+        }))};
 }
 
 Result<std::vector<AuditRecord>> LedgerService::read(
@@ -303,9 +548,16 @@ Result<std::optional<std::string>> LedgerService::artifact(
     return parts_.store.read_artifact(tenant_id, hash);
 }
 
-Result<Checkpoint> LedgerService::signed_head(const TenantId& tenant_id) {
+Result<LedgerService::SignedHead> LedgerService::signed_head(const TenantId& tenant_id) {
     TRY_ASSIGN(const ChainHead head, this->head(tenant_id));
-    return sign_checkpoint(parts_.key, tenant_id, head, parts_.clock.now());
+    const SealKeys::Key key = parts_.keys.current();
+    return SignedHead{
+        sign_head(
+            [this](std::string_view text) { return parts_.keys.sign(text); },
+            tenant_id,
+            head,
+            parts_.clock.now()),
+        key};
 }
 
 }  // namespace interlock

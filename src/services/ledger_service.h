@@ -1,6 +1,7 @@
-// Reads, verifies, signs and exports the ledger.
+// Keeps the ledger's promises: verifies every chain at start, seals chains in time, moves the
+// sealing key on, and continues a broken chain as what it is (ADR 0015). Reads and exports it, too.
 //
-// Reading goes straight to the store from any thread; checkpoints are turns on the engine thread.
+// Reading goes straight to the store from any thread; seals are turns on the engine thread.
 #pragma once
 
 #include <functional>
@@ -9,50 +10,38 @@
 #include <string>
 #include <vector>
 
-#include "base/crypto.h"
-#include "core/ledger/hash_chain.h"
 #include "ports/clock.h"
+#include "ports/head_log.h"
 #include "ports/head_mirror.h"
 #include "ports/ledger_store.h"
+#include "ports/seal_keys.h"
+#include "services/chain_check.h"
+#include "services/head_proofs.h"
 #include "services/turn_gate.h"
 #include "services/turn_runner.h"
 
 namespace interlock {
 
-// What a walk over one chain found.
-struct ChainReport {
-    TenantId tenant_id;
-    std::int64_t records = 0;  // Verified ones.
-    std::int64_t first_seq = 1;
-    ChainHead head;                // The last good record.
-    std::int64_t checkpoints = 0;  // Whose signature and point hold.
-    std::optional<ChainFault> fault;
-    // True when something outside the entries vouches for the end of the chain: the head kept
-    // apart.
-    bool complete = false;
-};
-Json encode(const ChainReport& report);
+namespace errors {
+inline constexpr ErrorKind no_open_break{
+    "no_open_break", 409, false, "Nothing has to be accepted: ask for the state of the chain."};
+}  // namespace errors
 
-// Verifies one chain of a store. `mirror_head` is the head file's word; null when there is none.
-struct ChainSources {
-    LedgerStore& store;
-    const LedgerHead* mirror_head = nullptr;
-    std::string public_key;  // Raw 32 bytes.
-    // Start at the newest checkpoint with a good signature instead of at genesis.
-    bool from_last_checkpoint = false;
-    // Told now and then how far the walk got; empty: nobody watches.
-    std::function<void(std::int64_t seq)> on_progress = {};
+// A chain's break as the row `break/<tenant>` keeps it: entries stay off until a human accepted it.
+struct BreakState {
+    std::int64_t seq = 0;  // Of the CHAIN_BROKEN record.
+    std::int64_t bad_seq = 0;
+    std::string reason;
+    std::string detail;
+    Timestamp at;
+    std::string accepted_by = {};  // "" while nobody has.
+    friend bool operator==(const BreakState&, const BreakState&) = default;
 };
-Result<ChainReport> verify_chain(const ChainSources& sources, const TenantId& tenant_id);
-
-Checkpoint sign_checkpoint(
-    const Ed25519KeyPair& key, const TenantId& tenant_id, const ChainHead& head, Timestamp at);
-bool is_signed_by(const Checkpoint& checkpoint, std::string_view public_key);
+Json encode(const BreakState& state);
+Result<BreakState> decode_break_state(const Json& json);
 
 class LedgerService {
 public:
-    static constexpr std::int64_t kCheckpointEvery = 10'000;
-    static constexpr Duration kCheckpointPeriod = Duration::of_hours(1);
     static constexpr std::int64_t kPageMax = 1000;
     // Answers that expired, removed per duty.
     static constexpr std::int64_t kPurgePerDuty = 500;
@@ -62,21 +51,44 @@ public:
         LedgerStore& store;
         HeadMirror& mirror;
         Clock& clock;
-        const Ed25519KeyPair& key;
+        SealKeys& keys;
+        HeadLog& head_log;
+        SubmitTurn submit;
     };
     explicit LedgerService(Parts parts);
 
-    // Reads the checkpoints and walks every chain from its last one; faults are returned, not
-    // fatal: the caller stops trading and says so.
+    // Walks every chain from its last seal and compares the protected rows. A chain that does not
+    // hold is continued behind a CHAIN_BROKEN record; the caller stops those whose report has a
+    // fault. Then everything that is not sealed is, and the key moves on.
     Result<std::vector<ChainReport>> open();
 
-    // Engine thread, about once a second: signs checkpoints that are due, purges old answers.
+    // Heads of chains in other books, for the root in `_system`. Before the first seal.
+    void set_other_heads(std::function<std::vector<HeadLine>()> heads) {
+        other_heads_ = std::move(heads);
+    }
+    // Told what is known of a chain that does not hold before it is continued. Before open().
+    void on_break(std::function<void(const ChainReport&)> keep) { on_break_ = std::move(keep); }
+    // Told each seal of `_system` as a line of the head log, once it is durable.
+    void on_system_seal(std::function<void(const std::string& line)> call) {
+        on_system_seal_ = std::move(call);
+    }
+    // A chain of another book does not hold: its tenant's own chain gets a record and the same row.
+    void note_break(const TenantId& tenant_id, std::string_view book, const ChainFault& fault);
+    // What the chains of other books are judged by. After open().
+    const KeyLineage& lineage() const { return lineage_; }
+    const HeadExpectations& expected() const { return expected_; }
+    bool was_from_before() const { return was_from_before_; }
+
+    // Engine thread, about once a second: seals what is due, purges old answers.
     void duty();
-    // Signs the current head of every chain that moved since its last checkpoint; at shutdown.
+    // Seals every chain that moved since its last seal, and `_system` last; at shutdown.
     void sign_all();
 
-    // The problem of a tenant's chain since its last checkpoint, or "". Engine thread.
+    // Why a tenant must not trade as far as its chain goes, or "". Engine thread.
     std::string chain_problem(const TenantId& tenant_id);
+    // Any thread: a human takes note of the break of a chain. Needs a fresh login, as a vote does.
+    using Reply = std::function<void(Result<Answer>)>;
+    void accept_break(Principal human, TenantId tenant_id, std::string reason, Reply reply);
 
     // Any thread.
     Result<std::vector<AuditRecord>> read(
@@ -85,23 +97,40 @@ public:
     Result<ChainHead> head(const TenantId& tenant_id);
     Result<std::vector<Checkpoint>> checkpoints(const TenantId& tenant_id);
     Result<std::optional<std::string>> artifact(const TenantId& tenant_id, const std::string& hash);
-    std::string public_key() const { return parts_.key.public_key; }
-    // A signature over the head as it stands now; the last line of an export.
-    Result<Checkpoint> signed_head(const TenantId& tenant_id);
+    std::string public_key() const { return parts_.keys.first_public_key(); }
+    // A signature by the current key over the head as it stands now.
+    struct SignedHead {
+        Checkpoint head;
+        SealKeys::Key key;
+    };
+    Result<SignedHead> signed_head(const TenantId& tenant_id);
 
 private:
-    struct Signed {
-        std::int64_t seq = 0;
-        Timestamp at;
-    };
-    void sign(const TenantId& tenant_id);
+    enum class KeyMove { when_due, now };
+    void seal_due();
+    void seal(const TenantId& tenant_id);
+    void seal_system(KeyMove move);
+    Seal seal_of(Turn& turn, const TenantId& tenant_id);
+    Result<void> settle_key();
+    Result<std::vector<ChainReport>> verify_all();
+    void adopt(const TenantId& tenant_id);
+    void break_chain(const ChainReport& report);
+    Result<TurnReply> run_acceptance(Turn& turn, const std::string& reason);
+    void run(TurnRequest request);
+    std::vector<HeadLine> heads_of_all(Turn& turn) const;
 
     Parts parts_;
-    std::map<TenantId, Signed> signed_;
+    KeyLineage lineage_;
+    std::map<TenantId, SealPoint> sealed_;
+    std::map<TenantId, std::string> problems_;  // Breaks that nobody has accepted yet.
+    Timestamp key_since_;
+    bool is_key_lost_ = false;
+    bool was_from_before_ = false;
+    HeadExpectations expected_;  // Of the last seal of `_system` at start.
+    std::function<std::vector<HeadLine>()> other_heads_;
+    std::function<void(const ChainReport&)> on_break_;
+    std::function<void(const std::string&)> on_system_seal_;
     Duration last_duty_{};
 };
-
-Json encode(const Checkpoint& checkpoint);
-Result<Checkpoint> decode_checkpoint(const Json& json);
 
 }  // namespace interlock

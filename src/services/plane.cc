@@ -1,7 +1,5 @@
 #include "services/plane.h"
 
-#include <algorithm>
-
 #include "base/log.h"
 
 namespace interlock {
@@ -9,7 +7,14 @@ namespace interlock {
 Plane::Plane(Parts parts, PlaneConfig config)
     : runner({parts.store, parts.clock, parts.ids, parts.mirror, parts.observer}),
       outbox({parts.sink, latch, parts.flag, parts.clock}),
-      ledger({runner, parts.store, parts.mirror, parts.clock, parts.key}),
+      ledger(
+          {runner,
+           parts.store,
+           parts.mirror,
+           parts.clock,
+           parts.keys,
+           parts.head_log,
+           parts.submit}),
       approvals({runner, parts.submit, directory, config.two_person_rule}),
       kill(
           {runner,
@@ -85,16 +90,14 @@ Result<Plane::Recovery> Plane::open() {
     TRY_ASSIGN(std::vector<OutboxItem> left, runner.open());
     TRY(kill.open());
     TRY_ASSIGN(recovery.chains, ledger.open());
-    const bool broken =
-        std::any_of(recovery.chains.begin(), recovery.chains.end(), [](const ChainReport& report) {
-            return report.fault.has_value();
-        });
-    if (broken) {
-        // Every tenant may read the global reason, so it does not say whose chain it is (I7).
-        kill.activate_by_rule(
-            system_tenant(),
-            "chain_check",
-            "an audit chain is broken; see `interlock audit verify`");
+    for (const ChainReport& report : recovery.chains) {
+        if (report.fault) {
+            // Every tenant may read the global reason, so it does not say whose row it was (I7).
+            kill.activate_by_rule(
+                report.tenant_id,
+                "chain_check",
+                "the audit chain is broken; see `interlock audit verify`");
+        }
     }
     for (OutboxItem& item : left) {
         if (item.delivery == Delivery::repeatable) {

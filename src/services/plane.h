@@ -44,7 +44,8 @@ public:
         TurnObserver& observer;
         EffectSink& sink;
         KillFlag& flag;
-        const Ed25519KeyPair& key;
+        SealKeys& keys;
+        HeadLog& head_log;
         // Brings a turn to the engine; from any thread in the server.
         SubmitTurn submit;
         // Brings committed effects to the outbox.

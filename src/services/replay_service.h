@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/ledger/hash_chain.h"
+#include "core/ledger/chain_verifier.h"
 #include "core/replay/decision_replay.h"
 #include "ports/ledger_store.h"
 

@@ -2,8 +2,10 @@
 
 #include "base/check.h"
 #include "base/crypto.h"
+#include "base/errors.h"
 #include "base/field_reader.h"
 #include "base/log.h"
+#include "core/ledger/protected_rows.h"
 
 namespace interlock {
 
@@ -73,6 +75,7 @@ HeldState& Turn::stage(const std::string& machine_key, std::string text, KeepSta
     if (staged.is_lasting) {
         staged.stored.json = text;
     }
+    note_row(machine_key, text);
     commit_.states.push_back({machine_key, version, std::move(text)});
     return staged;
 }
@@ -115,6 +118,10 @@ Result<std::string> Turn::audit(AuditDraft draft) {
     // Reasons come from callers; a credential in them would be hashed in for ever (002 §6.1.8).
     draft.reason = redact(draft.reason);
     const TenantId tenant_id = draft.tenant_id;
+    draft.rows = take_rows(tenant_id);
+    if (draft.rows.size() > kRecordRowsMax) {
+        return fail(errors::out_of_range, "A turn writes more protected rows than a record names.");
+    }
     TRY_ASSIGN(SealedRecord sealed, seal(head, std::move(draft)));
     commit_.audit.push_back(
         {tenant_id, sealed.record.seq, std::move(sealed.canonical), sealed.record.hash});
@@ -196,8 +203,98 @@ std::string Turn::put_artifact(std::string bytes) {
     return "sha256:" + hash;
 }
 
-void Turn::add_checkpoint(Checkpoint checkpoint) {
-    commit_.checkpoints.push_back(std::move(checkpoint));
+Result<SealPoint> Turn::audit_seal(
+    AuditDraft draft, Seal seal, const SignText& sign, const std::optional<Continuation>& anew) {
+    const TenantId tenant_id = draft.tenant_id;
+    ChainHead head = anew ? anew->good : head_of(tenant_id);
+    const std::int64_t first_seq = anew ? anew->first_seq : 0;
+    const std::int64_t seq = anew ? first_seq : head.seq + 1;
+    draft.decision_id = DecisionId::trusted("sys_" + std::to_string(seq));
+    draft.tick_id = TickId::trusted("-");
+    draft.rows = take_rows(tenant_id);
+    const SealedRows rows = seal.rows;
+    TRY_ASSIGN(
+        SealedRecord sealed, sign_seal(head, std::move(draft), std::move(seal), sign, first_seq));
+    const Json* signature = sealed.record.draft.detail.find("signature");
+    commit_.checkpoints.push_back(
+        {tenant_id, seq, sealed.record.hash, now_, signature->as_string()});
+    commit_.audit.push_back(
+        {tenant_id, seq, std::move(sealed.canonical), sealed.record.hash, anew.has_value()});
+    staged_.heads[tenant_id] = std::move(head);
+    return SealPoint{seq, std::move(sealed.record.hash), now_, rows};
+}
+
+RowSet Turn::rows_of(const TenantId& chain) const {
+    RowSet rows = background_.stored_rows(chain);
+    for (const BatchStage* stage : {static_cast<const BatchStage*>(&batch_), &staged_}) {
+        if (const auto staged = stage->rows.find(chain); staged != stage->rows.end()) {
+            for (const auto& [machine_key, hash] : staged->second) {
+                rows.set(machine_key, hash);
+            }
+        }
+    }
+    if (const auto open = open_rows_.find(chain); open != open_rows_.end()) {
+        for (const auto& [machine_key, change] : open->second) {
+            rows.set(machine_key, change.now);
+        }
+    }
+    return rows;
+}
+
+void Turn::note_row(const std::string& machine_key, std::string_view text) {
+    const std::optional<ProtectedRow> row = protected_row(machine_key, text);
+    if (!row) {
+        return;
+    }
+    std::string hash = sha256_hex(row->text);
+    auto& rows = open_rows_[row->chain];
+    const auto [place, is_first] = rows.try_emplace(machine_key);
+    if (is_first) {
+        place->second = {machine_key, named_row(row->chain, machine_key), {}};
+    }
+    place->second.now = std::move(hash);
+    if (place->second.now == place->second.was) {
+        rows.erase(place);
+    }
+}
+
+std::string Turn::named_row(const TenantId& chain, const std::string& machine_key) const {
+    for (const BatchStage* stage : {&staged_, static_cast<const BatchStage*>(&batch_)}) {
+        if (const auto rows = stage->rows.find(chain); rows != stage->rows.end()) {
+            if (const auto row = rows->second.find(machine_key); row != rows->second.end()) {
+                return row->second;
+            }
+        }
+    }
+    return background_.stored_row(chain, machine_key);
+}
+
+std::vector<RowChange> Turn::take_rows(const TenantId& chain) {
+    std::vector<RowChange> taken;
+    if (const auto open = open_rows_.find(chain); open != open_rows_.end()) {
+        for (auto& [machine_key, change] : open->second) {
+            staged_.rows[chain][machine_key] = change.now;
+            taken.push_back(std::move(change));
+        }
+        open_rows_.erase(open);
+    }
+    return taken;
+}
+
+Result<void> Turn::audit_rows() {
+    while (!open_rows_.empty()) {
+        const TenantId chain = open_rows_.begin()->first;
+        if (open_rows_.begin()->second.empty()) {
+            open_rows_.erase(open_rows_.begin());
+            continue;
+        }
+        AuditDraft draft = this->draft(std::string(kRowsEvent));
+        draft.tenant_id = chain;
+        draft.step = AuditStep::record;
+        draft.detail.set("function", request_.function);
+        TRY(audit(std::move(draft)));
+    }
+    return {};
 }
 
 OpenOperation Turn::open_operation() {

@@ -23,6 +23,8 @@
 #include "contracts/audit/audit_record.h"
 #include "contracts/principal/principal.h"
 #include "core/ledger/hash_chain.h"
+#include "core/ledger/row_set.h"
+#include "core/ledger/seal.h"
 #include "ports/clock.h"
 #include "ports/id_source.h"
 #include "ports/ledger_store.h"
@@ -130,6 +132,8 @@ struct BatchStage {
 
     std::unordered_map<std::string, HeldState> states;  // Version 0: known to be absent.
     std::map<TenantId, ChainHead> heads;
+    // Protected rows by chain and key, as the records of these turns name them.
+    std::map<TenantId, std::map<std::string, std::string>> rows;
     // Point into the commits of the batch's turns, which keep their place until it is committed.
     std::map<const AnswerKey*, const StoredAnswer*, ByKey> answers;
     // Effects whose outcome came in: nothing once they are settled.
@@ -144,6 +148,9 @@ public:
     // that are kept in memory.
     virtual Result<HeldState*> stored_state(const std::string& machine_key, KeepState keep) = 0;
     virtual ChainHead stored_head(const TenantId& tenant_id) = 0;
+    // The hash under which the chain knows a protected row; "" when it knows none.
+    virtual std::string stored_row(const TenantId& chain, const std::string& machine_key) = 0;
+    virtual RowSet stored_rows(const TenantId& chain) = 0;
     virtual const std::map<EffectId, OpenEffect>& open_effects() = 0;
     virtual Timestamp now() = 0;
     virtual IdSource& ids() = 0;
@@ -222,7 +229,19 @@ public:
     // Stores bytes under their hash; gives "sha256:<hex>" for AuditDraft::artifacts.
     std::string put_artifact(std::string bytes);
 
-    void add_checkpoint(Checkpoint checkpoint);
+    // Seals the tenant's chain: the record is signed, and indexed as a checkpoint. A continuation
+    // begins behind records that do not hold.
+    struct Continuation {
+        ChainHead good;  // The last record that holds.
+        std::int64_t first_seq = 0;
+    };
+    Result<SealPoint> audit_seal(
+        AuditDraft draft,
+        Seal seal,
+        const SignText& sign,
+        const std::optional<Continuation>& anew = std::nullopt);
+    // Protected rows of the chain as its records name them, with what this turn has staged.
+    RowSet rows_of(const TenantId& chain) const;
 
     std::string new_id(std::string_view prefix) { return background_.ids().new_id(prefix); }
 
@@ -241,6 +260,12 @@ public:
 private:
     friend class TurnRunner;
 
+    // A protected row was staged: the next record of its chain names it.
+    void note_row(const std::string& machine_key, std::string_view text);
+    std::string named_row(const TenantId& chain, const std::string& machine_key) const;
+    std::vector<RowChange> take_rows(const TenantId& chain);
+    // Records for rows that were staged after the last record of their chain.
+    Result<void> audit_rows();
     Result<HeldState*> find_state(
         const std::string& machine_key, KeepState keep = KeepState::in_memory);
     HeldState& stage(
@@ -253,6 +278,8 @@ private:
     Timestamp now_;
     TurnCommit commit_;
     BatchStage staged_;
+    // By chain, then in order of keys; not named by a record yet.
+    std::map<TenantId, std::map<std::string, RowChange>> open_rows_;
     std::vector<std::function<void()>> after_commit_;
     std::vector<std::pair<OperationId, Answer>> completed_;
 };

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "base/match.h"
+#include "services/chain_check.h"
 
 namespace interlock {
 
@@ -35,7 +36,24 @@ Result<std::vector<OutboxItem>> TurnRunner::open() {
         // unknown.
         open_effects_[item.effect_id] = {item.tenant_id, true};
     }
+    TRY_ASSIGN(rows_, live_rows(parts_.store));
     return outbox;
+}
+
+std::string TurnRunner::stored_row(const TenantId& chain, const std::string& machine_key) {
+    const auto rows = rows_.find(chain);
+    return rows == rows_.end() ? std::string() : rows->second.hash_of(machine_key);
+}
+
+// Asked before each batch: a verifier insists on a seal in time.
+void TurnRunner::seal_if_due() {
+    if (is_sealing_ || !seal_rule_ || !unsealed_.is_due(now())) {
+        return;
+    }
+    is_sealing_ = true;
+    seal_rule_();
+    is_sealing_ = false;
+    unsealed_.reckon();
 }
 
 Result<HeldState*> TurnRunner::stored_state(const std::string& machine_key, KeepState keep) {
@@ -154,7 +172,13 @@ TurnRunner::Decided TurnRunner::decide(TurnRequest& request, BatchStage& batch, 
         return decided;
     }
     Turn turn(*this, batch, request);
+    decided.at = turn.now();
     Result<TurnReply> reply = request.decide(turn);
+    if (reply) {
+        if (Result<void> named = turn.audit_rows(); !named) {
+            reply = std::unexpected(std::move(named).error());
+        }
+    }
     if (!reply) {
         decided.answer = Result<Answer>(std::unexpected(std::move(reply).error()));
         return decided;  // Whatever was staged is dropped with the Turn.
@@ -209,6 +233,11 @@ void merge(BatchStage& into, BatchStage from) {
     for (auto& [tenant_id, head] : from.heads) {
         into.heads[tenant_id] = std::move(head);
     }
+    for (auto& [chain, rows] : from.rows) {
+        for (auto& [machine_key, hash] : rows) {
+            into.rows[chain][machine_key] = std::move(hash);
+        }
+    }
     for (auto& [effect_id, effect] : from.effects) {
         into.effects[effect_id] = std::move(effect);
     }
@@ -217,6 +246,7 @@ void merge(BatchStage& into, BatchStage from) {
 }  // namespace
 
 void TurnRunner::run_batch(std::vector<TurnRequest> batch) {
+    seal_if_due();
     BatchStage stage;
     std::vector<Decided> decided;
     decided.reserve(batch.size());
@@ -324,6 +354,11 @@ void TurnRunner::publish(std::vector<Decided>& decided, BatchStage stage) {
     if (!changed.empty()) {
         parts_.mirror.publish(changed);
     }
+    for (const auto& [chain, rows] : stage.rows) {
+        for (const auto& [machine_key, hash] : rows) {
+            rows_[chain].set(machine_key, hash);
+        }
+    }
     for (auto& [key, state] : stage.states) {
         if (state.stored.version == 0) {
             continue;  // Asked for and not written.
@@ -336,6 +371,7 @@ void TurnRunner::publish(std::vector<Decided>& decided, BatchStage stage) {
     }
     std::vector<OutboxItem> effects;
     for (Decided& one : decided) {
+        unsealed_.note(one.commit, one.at);
         track_effects(one.commit);
         for (auto& call : one.after_commit) {
             call();

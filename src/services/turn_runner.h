@@ -15,8 +15,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/ledger/row_set.h"
 #include "ports/head_mirror.h"
 #include "services/turn.h"
+#include "services/unsealed_chains.h"
 
 namespace interlock {
 
@@ -91,8 +93,17 @@ public:
         return parts_.store.load_states(prefix);
     }
 
-    // Seqs of chains as committed. Engine thread only.
+    // Chains as committed. Engine thread only.
     const std::map<TenantId, ChainHead>& heads() const { return heads_; }
+    // The protected rows that a chain names. After open(): those that are stored.
+    const RowSet& rows(const TenantId& chain) { return rows_[chain]; }
+
+    // How far chains have grown since their last seals.
+    UnsealedChains& unsealed() { return unsealed_; }
+    // Has what is due sealed; run_batch() asks before each batch, and somebody must when none come.
+    void seal_if_due();
+    // Called when a seal is due, to write it. Registration.
+    void set_seal_rule(std::function<void()> rule) { seal_rule_ = std::move(rule); }
     std::int64_t unknown_effects(const TenantId& tenant_id) const;
     std::int64_t effects_in_flight() const {
         return static_cast<std::int64_t>(open_effects_.size());
@@ -101,6 +112,7 @@ public:
 private:
     struct Decided {
         TurnRequest* request = nullptr;
+        Timestamp at;  // Of its records.
         TurnCommit commit;
         std::vector<std::function<void()>> after_commit;
         std::vector<std::pair<OperationId, Answer>> completed;
@@ -112,6 +124,8 @@ private:
     // TurnBackground
     Result<HeldState*> stored_state(const std::string& machine_key, KeepState keep) override;
     ChainHead stored_head(const TenantId& tenant_id) override;
+    std::string stored_row(const TenantId& chain, const std::string& machine_key) override;
+    RowSet stored_rows(const TenantId& chain) override { return rows_[chain]; }
     const std::map<EffectId, OpenEffect>& open_effects() override { return open_effects_; }
     Timestamp now() override;
     IdSource& ids() override { return parts_.ids; }
@@ -136,6 +150,10 @@ private:
 
     Parts parts_;
     std::map<TenantId, ChainHead> heads_;
+    std::map<TenantId, RowSet> rows_;
+    UnsealedChains unsealed_;
+    bool is_sealing_ = false;
+    std::function<void()> seal_rule_;
     void cache_state(const std::string& machine_key, HeldState state);
     void forget_state(const std::string& machine_key);
     void clear_state_cache();

@@ -69,7 +69,8 @@ Result<void> MemoryLedgerStore::apply_entry(const LedgerEntry& entry) {
     const auto head = contents_.heads.find(entry.tenant_id);
     const std::int64_t last = head == contents_.heads.end() ? 0 : head->second.seq;
     const std::pair place(entry.tenant_id, entry.seq);
-    if (entry.seq != last + 1 || contents_.ledger.contains(place)) {
+    const bool follows = entry.begins_anew ? entry.seq > last : entry.seq == last + 1;
+    if (!follows || contents_.ledger.contains(place)) {
         return fail(
             errors::conflict, "the ledger of " + entry.tenant_id.text() + " is at another entry");
     }

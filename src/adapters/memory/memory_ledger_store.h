@@ -43,6 +43,12 @@ public:
 
     // What is stored, leaving this store empty.
     MemoryLedgerContents take_contents();
+    // What somebody with a shell does: `edit` changes what is stored behind everybody's back.
+    template <class Edit>
+    void tamper(Edit edit) {
+        const std::lock_guard lock(mutex_);
+        edit(contents_);
+    }
 
     Result<void> commit(std::span<const TurnCommit> turns) override;
     Result<std::optional<StoredState>> load_state(const std::string& machine_key) override;

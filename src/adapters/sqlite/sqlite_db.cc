@@ -1,6 +1,9 @@
 #include "adapters/sqlite/sqlite_db.h"
 
+#include <unistd.h>
+
 #include <sqlite3.h>
+#include <filesystem>
 
 #include "base/check.h"
 #include "base/errors.h"
@@ -96,13 +99,47 @@ bool is_constraint(int code) {
     return (code & 0xff) == SQLITE_CONSTRAINT;
 }
 
+namespace {
+
+// Whether nobody can write beside the file and no log of changes lies there: evidence on a
+// read-only disk. SQLite would want to make files beside it.
+bool lies_still(const std::string& path) {
+    const std::filesystem::path file(path);
+    const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+    std::error_code problem;
+    const auto log_bytes = std::filesystem::file_size(path + "-wal", problem);
+    return access(folder.c_str(), W_OK) != 0 && (problem || log_bytes == 0);
+}
+
+// As a URI that says that the file never changes.
+std::string still_name(const std::string& path) {
+    std::string name = "file:";
+    for (const char c : path) {
+        if (c == '%' || c == '?' || c == '#') {
+            constexpr std::string_view kDigits = "0123456789abcdef";
+            const auto byte = static_cast<unsigned char>(c);
+            name += '%';
+            name += kDigits[byte >> 4U];
+            name += kDigits[byte & 15U];
+        } else {
+            name += c;
+        }
+    }
+    return name + "?immutable=1";
+}
+
+}  // namespace
+
 Result<SqliteDb> SqliteDb::open(const SqliteOpenOptions& options) {
     const bool read_only = options.mode == SqliteOpenOptions::Mode::read_only;
+    const bool is_still = read_only && lies_still(options.path);
     const int access_flags =
-        read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+        (read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |
+        (is_still ? SQLITE_OPEN_URI : 0);
+    const std::string name = is_still ? still_name(options.path) : options.path;
     sqlite3* handle = nullptr;
     const int code = sqlite3_open_v2(
-        options.path.c_str(),
+        name.c_str(),
         &handle,
         // Each connection is used by one thread at a time, so SQLite's own mutexes would only cost.
         access_flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,

@@ -483,6 +483,24 @@ Result<std::optional<std::string>> SqliteLedgerStore::read_artifact(
     return rows.text(0);
 }
 
+Result<std::vector<std::pair<std::string, std::string>>> SqliteLedgerStore::read_lasting_rows(
+    std::string_view kind) {
+    const auto lock = lock_shared_reads();
+    SqliteDb& db = reading_db_ ? *reading_db_ : *db_;
+    TRY_ASSIGN(
+        SqliteStatement select,
+        db.prepare("SELECT key, json FROM relay_rows WHERE kind = ?1 AND expires_at IS NULL"));
+    std::vector<std::pair<std::string, std::string>> found;
+    SqliteRows rows = select.query(kind);
+    while (true) {
+        TRY_ASSIGN(const bool is_row, rows.next());
+        if (!is_row) {
+            return found;
+        }
+        found.emplace_back(rows.text(0), rows.text(1));
+    }
+}
+
 Result<void> SqliteLedgerStore::check_integrity() {
     // A connection of its own where there can be one: the check reads for long and holds no lock.
     std::optional<SqliteDb> own;

@@ -66,6 +66,9 @@ public:
     Result<std::optional<std::string>> read_artifact(
         const TenantId& tenant_id, const std::string& hash) override;
 
+    // Rows of a kind in a relay's file that never expire: key and text. Any thread.
+    Result<std::vector<std::pair<std::string, std::string>>> read_lasting_rows(
+        std::string_view kind);
     // Reads every page and says what is damaged (`corrupt_data`). Any thread; takes seconds on a
     // large database.
     Result<void> check_integrity();

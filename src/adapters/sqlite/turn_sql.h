@@ -43,6 +43,10 @@ inline constexpr std::string_view kInsertHead =
     "INSERT INTO heads (tenant_id, seq, hash) VALUES (?1, ?2, ?3)";
 inline constexpr std::string_view kUpdateHead =
     "UPDATE heads SET seq = ?2, hash = ?3 WHERE tenant_id = ?1 AND seq = ?4";
+// For a continuation after a break, whose numbers begin above all that is known of the chain.
+inline constexpr std::string_view kJumpHead =
+    "INSERT INTO heads (tenant_id, seq, hash) VALUES (?1, ?2, ?3) ON CONFLICT (tenant_id) "
+    "DO UPDATE SET seq = excluded.seq, hash = excluded.hash WHERE excluded.seq > heads.seq";
 inline constexpr std::string_view kInsertAnswer =
     "INSERT INTO answers (tenant_id, function, key, request_hash, operation_id, body, http_status, "
     "expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";

@@ -28,6 +28,7 @@ Result<std::unique_ptr<TurnWriter>> TurnWriter::prepare(SqliteDb& db) {
     TRY_ASSIGN(made->insert_entry_, db.prepare(turn_sql::kInsertEntry));
     TRY_ASSIGN(made->insert_head_, db.prepare(turn_sql::kInsertHead));
     TRY_ASSIGN(made->update_head_, db.prepare(turn_sql::kUpdateHead));
+    TRY_ASSIGN(made->jump_head_, db.prepare(turn_sql::kJumpHead));
     TRY_ASSIGN(made->insert_answer_, db.prepare(turn_sql::kInsertAnswer));
     TRY_ASSIGN(made->complete_answer_, db.prepare(turn_sql::kCompleteAnswer));
     TRY_ASSIGN(made->insert_outbox_, db.prepare(turn_sql::kInsertOutbox));
@@ -114,7 +115,8 @@ Result<void> TurnWriter::write_entries(std::span<const LedgerEntry> entries) {
         if (is_first) {
             growth.first_seq = entry.seq;
         }
-        if (!is_first && entry.seq != growth.last_seq + 1) {
+        growth.begins_anew = growth.begins_anew || entry.begins_anew;
+        if (!is_first && !entry.begins_anew && entry.seq != growth.last_seq + 1) {
             return fail(
                 errors::conflict,
                 "the ledger of " + entry.tenant_id.text() + " has a gap within the batch");
@@ -248,11 +250,12 @@ Result<void> TurnWriter::write_checkpoints(std::span<const Checkpoint> checkpoin
 
 Result<void> TurnWriter::write_heads() {
     for (const auto& [tenant_id, growth] : growths_) {
-        const bool is_new = growth.first_seq == 1;
+        const bool is_new = growth.first_seq == 1 && !growth.begins_anew;
         const int code =
-            is_new ? insert_head_.run(tenant_id, growth.last_seq, growth.last_hash)
-                   : update_head_.run(
-                         tenant_id, growth.last_seq, growth.last_hash, growth.first_seq - 1);
+            growth.begins_anew ? jump_head_.run(tenant_id, growth.last_seq, growth.last_hash)
+            : is_new           ? insert_head_.run(tenant_id, growth.last_seq, growth.last_hash)
+                               : update_head_.run(
+                           tenant_id, growth.last_seq, growth.last_hash, growth.first_seq - 1);
         const bool elsewhere =
             is_new ? is_constraint(code) : is_done(code) && db_.rows_changed() == 0;
         if (elsewhere) {

@@ -41,6 +41,7 @@ private:
         std::int64_t first_seq = 0;
         std::int64_t last_seq = 0;
         std::string_view last_hash;
+        bool begins_anew = false;
     };
 
     explicit TurnWriter(SqliteDb& db) : db_(db) {}
@@ -66,6 +67,7 @@ private:
     SqliteStatement insert_entry_;
     SqliteStatement insert_head_;
     SqliteStatement update_head_;
+    SqliteStatement jump_head_;
     SqliteStatement insert_answer_;
     SqliteStatement complete_answer_;
     SqliteStatement insert_outbox_;

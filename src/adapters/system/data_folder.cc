@@ -19,7 +19,6 @@ namespace interlock {
 namespace {
 
 constexpr std::size_t kSmallFileBytesMax = kPrivateFileBytesMax;
-constexpr std::size_t kSeedBytes = 32;
 constexpr mode_t kOthersMask = 077;
 
 Result<void> make_folder(const std::string& path) {
@@ -84,51 +83,6 @@ Result<FileDescriptor> take_lock(const std::string& folder) {
     return fd;
 }
 
-Result<Ed25519KeyPair> key_from_hex(const SecretString& hex, const std::string& path) {
-    Result<std::string> seed = from_hex(hex.reveal());
-    if (!seed || seed->size() != kSeedBytes) {
-        return fail(errors::crypto_failed, path + " does not hold 64 hex digits");
-    }
-    Result<Ed25519KeyPair> key = ed25519_from_seed(*seed);
-    wipe(*seed);
-    return key;
-}
-
-Result<Ed25519KeyPair> load_or_create_ledger_key(const std::string& folder) {
-    const std::string key_path = folder + "/ledger.key";
-    const std::string public_path = folder + "/ledger.pub";
-    TRY_ASSIGN(std::optional<SecretString> hex, read_private_file(key_path));
-    const Result<std::string> published = read_small_file(public_path, kSmallFileBytesMax);
-    if (!published && published.error() != errors::not_found) {
-        return std::unexpected(published.error());
-    }
-    if (!hex && published) {
-        // A new key would leave every earlier checkpoint without a signer.
-        return fail(
-            errors::crypto_failed,
-            key_path + " is missing though " + public_path + " is there",
-            "Restore ledger.key from a backup.");
-    }
-    if (!hex) {
-        std::string seed = random_bytes(kSeedBytes);
-        hex = SecretString(to_hex(seed));
-        wipe(seed);
-        TRY(create_private_file(key_path, *hex));
-    }
-    TRY_ASSIGN(Ed25519KeyPair key, key_from_hex(*hex, key_path));
-    const std::string public_hex = to_hex(key.public_key);
-    if (!published) {
-        const std::string line = public_hex + "\n";
-        TRY(create_file_durably({.path = public_path, .bytes = line, .mode = 0644}));
-    } else if (trim(*published) != public_hex) {
-        return fail(
-            errors::crypto_failed,
-            public_path + " is not the public half of " + key_path,
-            "Restore both files from the same backup.");
-    }
-    return key;
-}
-
 Result<SecretString> load_or_create_operator_token(const std::string& folder, IdSource& ids) {
     const std::string path = folder + "/operator.token";
     TRY_ASSIGN(std::optional<SecretString> token, read_private_file(path));
@@ -153,31 +107,11 @@ Result<DataFolder> DataFolder::open(const std::string& path, IdSource& ids) {
     TRY(make_folder(path));
     TRY(require_private_folder(path));
     TRY_ASSIGN(folder.lock_, take_lock(path));
-    TRY_ASSIGN(folder.ledger_key_, load_or_create_ledger_key(path));
+    folder.thread_ = std::make_unique<FileThread>();
+    TRY_ASSIGN(folder.seal_keys_, FileSealKeys::open(path, *folder.thread_));
+    TRY_ASSIGN(folder.head_log_, FileHeadLog::open(path + "/heads.log", *folder.thread_));
     TRY_ASSIGN(folder.operator_token_, load_or_create_operator_token(path, ids));
     return folder;
-}
-
-Result<std::string> read_ledger_public_key(const std::string& data_folder) {
-    const std::string path = data_folder + "/ledger.pub";
-    TRY_ASSIGN(const std::string hex, read_small_file(path, kSmallFileBytesMax));
-    Result<std::string> key = from_hex(trim(hex));
-    if (!key || key->size() != kSeedBytes) {
-        return fail(errors::crypto_failed, path + " does not hold 64 hex digits");
-    }
-    return key;
-}
-
-Result<Ed25519KeyPair> read_ledger_key(const std::string& data_folder) {
-    const std::string path = data_folder + "/ledger.key";
-    TRY_ASSIGN(std::optional<SecretString> hex, read_private_file(path));
-    if (!hex) {
-        return fail(
-            errors::not_found,
-            path + " does not exist",
-            "Run this on the machine of the server, as the user it runs under.");
-    }
-    return key_from_hex(*hex, path);
 }
 
 Result<SecretString> read_operator_token(const std::string& data_folder) {

@@ -46,27 +46,27 @@ TEST_F(DataFolderTest, KeepsItsKeysAcrossOpenings) {
     create();
     const std::string token(read_operator_token(path).value().reveal());
     const std::string public_key = read_ledger_public_key(path).value();
-    const auto again = DataFolder::open(path, ids);
+    auto again = DataFolder::open(path, ids);
     ASSERT_TRUE(again.has_value()) << again.error().message;
     EXPECT_EQ(again->operator_token().reveal(), token);
-    EXPECT_EQ(again->ledger_key().public_key, public_key);
+    EXPECT_EQ(again->seal_keys().first_public_key(), public_key);
     EXPECT_TRUE(token.starts_with("ilo_"));
     EXPECT_EQ(token.size(), 56u);
 }
 
 TEST_F(DataFolderTest, SignsWithTheKeyItPublishes) {
-    const auto opened = DataFolder::open(path, ids);
+    auto opened = DataFolder::open(path, ids);
     ASSERT_TRUE(opened.has_value());
-    const std::string signature = ed25519_sign(opened->ledger_key(), "text");
+    const std::string signature = opened->seal_keys().sign("text");
     EXPECT_TRUE(ed25519_verify(read_ledger_public_key(path).value(), "text", signature));
 }
 
 TEST_F(DataFolderTest, LendsItsSigningKeyToToolsBesideTheServer) {
-    const auto holder = DataFolder::open(path, ids);
+    auto holder = DataFolder::open(path, ids);
     ASSERT_TRUE(holder.has_value());
-    const auto key = read_ledger_key(path);
+    const auto key = read_sealing_key(path);
     ASSERT_TRUE(key.has_value()) << key.error().message;
-    EXPECT_EQ(key->public_key, holder->ledger_key().public_key);
+    EXPECT_EQ(key->pair.public_key, holder->seal_keys().first_public_key());
 }
 
 TEST_F(DataFolderTest, IsRefusedWhileHeldNamingTheHolder) {
@@ -121,7 +121,9 @@ TEST_F(DataFolderTest, ATokenFileOpenToOthersIsRefused) {
 TEST_F(DataFolderTest, ALostSigningKeyIsNotReplacedSilently) {
     create();
     std::filesystem::remove(file("ledger.key"));
-    EXPECT_EQ(DataFolder::open(path, ids).error(), errors::crypto_failed);
+    auto opened = DataFolder::open(path, ids);
+    ASSERT_TRUE(opened.has_value()) << opened.error().message;
+    EXPECT_EQ(opened->seal_keys().current().epoch, -1);
     EXPECT_FALSE(std::filesystem::exists(file("ledger.key")));
 }
 
@@ -154,7 +156,7 @@ TEST_F(DataFolderTest, AFileThatIsNoTokenIsRefused) {
 TEST_F(DataFolderTest, ToolsFindNothingInAFolderNoServerMade) {
     EXPECT_EQ(read_operator_token(path).error(), errors::not_found);
     EXPECT_EQ(read_ledger_public_key(path).error(), errors::not_found);
-    EXPECT_EQ(read_ledger_key(path).error(), errors::not_found);
+    EXPECT_EQ(read_sealing_key(path).error(), errors::not_found);
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 

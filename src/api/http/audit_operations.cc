@@ -3,15 +3,18 @@
 #include <charconv>
 
 #include "api/call_arguments.h"
+#include "api/http/answer_reply.h"
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/errors.h"
+#include "base/field_reader.h"
 
 namespace interlock {
 namespace {
 
 constexpr Access kReaders{
     .host_operator = true, .human = true, .agent = Scope::read, .system_tenant = true};
+constexpr std::size_t kReasonBytesMax = 500;
 constexpr ToolHints kReadTool{.read_only = true, .destructive = false, .idempotent = true};
 
 Json schema_of(std::string_view text) {
@@ -44,7 +47,8 @@ Json record_schema() {
             "detail": {"type": "object"},
             "timestamp": {"type": "string", "format": "date-time"},
             "prev_hash": {"type": "string"},
-            "hash": {"type": "string"}
+            "hash": {"type": "string"},
+            "rows": {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}
         }})");
 }
 
@@ -61,14 +65,17 @@ Json list_schema() {
 Json head_schema() {
     return schema_of(R"({
         "type": "object",
-        "required": ["tenant_id", "seq", "hash", "at", "signature", "public_key"],
+        "required": ["tenant_id", "seq", "hash", "at", "signature", "public_key", "signed_by",
+                     "epoch"],
         "properties": {
             "tenant_id": {"type": "string"},
             "seq": {"type": "integer"},
             "hash": {"type": "string"},
             "at": {"type": "string", "format": "date-time"},
             "signature": {"type": "string"},
-            "public_key": {"type": "string"}
+            "public_key": {"type": "string"},
+            "signed_by": {"type": "string"},
+            "epoch": {"type": "integer"}
         }})");
 }
 
@@ -125,8 +132,10 @@ void show_head(LedgerService& ledger, const ApiCall& call, const ApiReplyTo& rep
     if (failed(head, reply)) {
         return;
     }
-    Json json = encode(*head);
+    Json json = encode(head->head);
     json.set("public_key", to_hex(ledger.public_key()));
+    json.set("signed_by", head->key.public_key);
+    json.set("epoch", head->key.epoch);
     reply(json_reply(200, json));
 }
 
@@ -194,7 +203,9 @@ Operation checkpoints_operation(LedgerService& ledger) {
         .method = "GET",
         .path = "/api/{tenant_id}/audit/checkpoints",
         .summary = "The signed checkpoints of the chain.",
-        .description = "One every 10,000 records or hour, and at each orderly shutdown.",
+        .description =
+            "Where the seals stand in the chain: one every 10,000 records or hour, at each start "
+            "and at each orderly shutdown.",
         .access = kReaders,
         .query = {},
         .request_schema = {},
@@ -255,6 +266,64 @@ Operation artifact_operation(LedgerService& ledger) {
     };
 }
 
+struct AcceptBreak {
+    std::string reason;
+};
+
+Result<AcceptBreak> decode_accept_break(const Json& json) {
+    FieldReader in(json);
+    AcceptBreak accept{.reason = in.required<std::string>("reason")};
+    if (in.ok() && (accept.reason.empty() || accept.reason.size() > kReasonBytesMax)) {
+        in.add_problem("reason", "must say in 1 to 500 bytes what was found");
+    }
+    in.reject_unknown();
+    return in.finish(std::move(accept));
+}
+
+Operation accept_break_operation(LedgerService& ledger) {
+    return {
+        .id = "accept_chain_break",
+        .method = "POST",
+        .path = "/api/{tenant_id}/audit/accept-break",
+        .summary = "Take note, as a human, that the chain was broken.",
+        .description =
+            "Entries stay off after a break until a human has looked and says so here. The record "
+            "stays, and verification reports the break for ever; the stop is released as usual.",
+        .access = {.human = true, .system_tenant = true},
+        .query = {},
+        .request_schema = schema_of(R"({
+            "type": "object",
+            "required": ["reason"],
+            "additionalProperties": false,
+            "properties": {"reason": {"type": "string", "minLength": 1, "maxLength": 500}}})"),
+        .answer_schema = schema_of(R"({
+            "type": "object",
+            "required": ["tenant_id", "break_seq", "first_bad_seq", "problem", "accepted_by",
+                         "audit_ref", "next"],
+            "properties": {
+                "tenant_id": {"type": "string"},
+                "break_seq": {"type": "integer"},
+                "first_bad_seq": {"type": "integer"},
+                "problem": {"type": "string"},
+                "accepted_by": {"type": "string"},
+                "audit_ref": {"type": "string"},
+                "next": {"type": "string"}}})"),
+        .tool = std::nullopt,
+        .handle =
+            [&ledger](ApiCall call, ApiReplyTo reply) {
+                auto accept = decode_accept_break(call.body);
+                if (failed(accept, reply)) {
+                    return;
+                }
+                ledger.accept_break(
+                    std::move(call.principal),
+                    std::move(call.tenant_id),
+                    std::move(accept->reason),
+                    answer_to(std::move(reply)));
+            },
+    };
+}
+
 }  // namespace
 
 void register_audit_operations(OperationTable& table, LedgerService& ledger) {
@@ -263,6 +332,7 @@ void register_audit_operations(OperationTable& table, LedgerService& ledger) {
     table.add(checkpoints_operation(ledger));
     table.add(record_operation(ledger));
     table.add(artifact_operation(ledger));
+    table.add(accept_break_operation(ledger));
 }
 
 }  // namespace interlock

@@ -1,5 +1,6 @@
 #include "contracts/audit/audit_record.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/canonical_json.h"
@@ -21,6 +22,37 @@ void append_text(std::string& out, std::string_view key, std::string_view value)
     out += key;
     out += "\":";
     append_json_string(out, value);
+}
+
+void append_rows(std::string& out, const std::vector<RowChange>& rows) {
+    if (rows.empty()) {
+        return;
+    }
+    out += ",\"rows\":";
+    char before = '[';
+    for (const RowChange& row : rows) {
+        out += before;
+        before = ',';
+        out += '[';
+        append_json_string(out, row.key);
+        out += ',';
+        append_json_string(out, row.was);
+        out += ',';
+        append_json_string(out, row.now);
+        out += ']';
+    }
+    out += ']';
+}
+
+RowChange decode_row(FieldReader& in, const Json& json) {
+    const bool is_row = json.is_array() && json.items().size() == 3 &&
+                        std::ranges::all_of(json.items(), &Json::is_string);
+    if (!is_row) {
+        in.add_problem("rows", "holds something that is no [key, was, now]");
+        return {};
+    }
+    const Json::Array& row = json.items();
+    return {row[0].as_string(), row[1].as_string(), row[2].as_string()};
 }
 
 }  // namespace
@@ -80,6 +112,7 @@ Result<std::string> canonical_text(const AuditRecord& record) {
     append_text(out, "principal", draft.principal);
     out += ',';
     append_text(out, "reason", draft.reason);
+    append_rows(out, draft.rows);
     out += ",\"seq\":";
     out += std::to_string(record.seq);
     out += ',';
@@ -117,6 +150,11 @@ Result<AuditRecord> decode_audit_record(const Json& json) {
     record.prev_hash = in.required<std::string>("prev_hash");
     draft.principal = in.required<std::string>("principal");
     draft.reason = in.required<std::string>("reason");
+    if (const Json::Array* rows = in.optional_array("rows", kRecordRowsMax)) {
+        for (const Json& row : *rows) {
+            draft.rows.push_back(decode_row(in, row));
+        }
+    }
     record.seq = in.required<std::int64_t>("seq");
     draft.severity = static_cast<AuditSeverity>(in.required_word_index("severity", kSeverities));
     draft.status = static_cast<AuditStatus>(in.required_word_index("status", kStatuses));
@@ -151,6 +189,13 @@ Json encode(const AuditRecord& record) {
         {"timestamp", to_text(draft.timestamp)},
         {"prev_hash", record.prev_hash},
     });
+    if (!draft.rows.empty()) {
+        Json rows = Json::array();
+        for (const RowChange& row : draft.rows) {
+            rows.push(Json::array({row.key, row.was, row.now}));
+        }
+        json.set("rows", std::move(rows));
+    }
     if (!record.hash.empty()) {
         json.set("hash", record.hash);
     }

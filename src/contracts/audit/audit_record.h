@@ -26,6 +26,14 @@ std::string_view to_word(AuditActor actor);
 std::string_view to_word(AuditStatus status);
 std::string_view to_word(AuditSeverity severity);
 
+// A protected row (core/ledger/protected_rows.h) that the record's turn wrote.
+struct RowChange {
+    std::string key;
+    std::string was;  // SHA-256 hex of its protected bytes before; "" when there was none.
+    std::string now;  // The same after; "" when it is gone.
+    friend bool operator==(const RowChange&, const RowChange&) = default;
+};
+
 // What a decision asks to have recorded; the chain adds seq, hashes and id.
 struct AuditDraft {
     TenantId tenant_id;
@@ -42,7 +50,11 @@ struct AuditDraft {
     Json detail = Json::object();        // The event's own facts; redacted before it comes here.
     std::string detail_text = {};        // Not empty: their canonical text, in place of `detail`.
     Timestamp timestamp;
+    std::vector<RowChange> rows = {};  // Left out of the text when there are none.
 };
+
+// Protected rows of one turn in one chain; a turn that writes more is refused.
+inline constexpr std::size_t kRecordRowsMax = 100'000;
 
 struct AuditRecord {
     AuditDraft draft;

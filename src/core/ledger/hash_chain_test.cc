@@ -4,6 +4,7 @@
 
 #include "base/canonical_json.h"
 #include "base/crypto.h"
+#include "core/ledger/chain_verifier.h"
 
 namespace interlock {
 namespace {

@@ -1,63 +1,136 @@
 #include "services/relay/relay_chains.h"
 
-#include "services/ledger_check.h"
+#include <algorithm>
 
 namespace interlock {
 
 RelayChains::RelayChains(Parts parts) : parts_(parts) {
-    parts_.lane.set_mirror(parts_.mirror);
-    parts_.lane.add_duty([this](RelayTurn& turn) { sign_due(turn); });
-    parts_.lane.add_farewell([this](RelayTurn& turn) { sign_all(turn); });
+    parts_.lane.set_mirror(*this);
+    parts_.lane.set_signer([this](std::string_view text) { return parts_.keys.sign(text); });
+    parts_.lane.add_duty([this](RelayTurn& turn) { seal_due(turn); });
+    parts_.lane.add_farewell([this](RelayTurn& turn) { seal_all(turn); });
 }
 
-Result<std::vector<ChainReport>> RelayChains::open(LedgerStore& chains) {
+Result<std::vector<ChainReport>> RelayChains::open(LedgerStore& chains, RowSet rows, Known known) {
     TRY_ASSIGN(auto mirror, parts_.mirror.load());
+    std::map<TenantId, RowSet> by_chain;
+    by_chain[system_tenant()] = std::move(rows);
     TRY_ASSIGN(
         auto reports,
         check_ledger(
             {.store = chains,
              .mirror = std::move(mirror),
-             .public_key = parts_.key.public_key,
-             .tenants = {},
-             .from_last_checkpoint = true}));
+             .keys = known.keys,
+             .book = kRelayBook,
+             .expected = &known.expected,
+             .rows = std::move(by_chain),
+             .from_last_seal = true,
+             .is_from_before = known.is_from_before}));
+    TRY_ASSIGN(const auto stored, chains.load_heads());
+    heads_ = std::make_shared<const Heads>(stored);
     for (const ChainReport& report : reports) {
-        TRY_ASSIGN(const auto points, chains.read_checkpoints(report.tenant_id));
-        if (!points.empty()) {
-            signed_[report.tenant_id] = {points.back().seq, points.back().at};
+        sealed_[report.tenant_id] = report.last_seal;
+        parts_.lane.unsealed(report.tenant_id) = {report.unsealed, report.unsealed_since};
+        const bool is_unadopted =
+            known.is_from_before && report.last_seal.seq == 0 && report.head.seq > 0;
+        if (report.fault || is_unadopted) {
+            to_settle_.push_back(report);
         }
     }
     return reports;
 }
 
-void RelayChains::sign(RelayTurn& turn, const TenantId& tenant_id, const ChainHead& head) {
-    turn.rows().checkpoints.push_back(sign_checkpoint(parts_.key, tenant_id, head, turn.now()));
-    turn.after([this, tenant_id, seq = head.seq, at = turn.now()](bool is_committed) {
-        if (is_committed) {
-            signed_[tenant_id] = {seq, at};
+void RelayChains::settle() {
+    if (to_settle_.empty()) {
+        return;
+    }
+    parts_.lane.submit_internal([this](RelayTurn& turn) {
+        for (const ChainReport& report : to_settle_) {
+            settle_chain(turn, report);
         }
+        to_settle_.clear();
     });
+    parts_.lane.run_round(std::chrono::microseconds(0));
 }
 
-void RelayChains::sign_due(RelayTurn& turn) {
-    for (const auto& [tenant_id, head] : parts_.lane.heads()) {
-        Signed& last = signed_[tenant_id];
-        if (last.at == Timestamp{}) {
-            last.at = turn.now();  // A new chain: its first hour starts here.
+RelayTurn::SealOrder RelayChains::order_for(const TenantId& tenant_id, std::string_view event) {
+    const SealKeys::Key key = parts_.keys.current();
+    const SealPoint& before = sealed_[tenant_id];
+    RelayTurn::SealOrder order;
+    order.draft = relay_draft(tenant_id, std::string(event), "internal:ledger");
+    order.seal.epoch = key.epoch;
+    order.seal.public_key = key.public_key;
+    order.seal.previous_seq = before.seq;
+    order.seal.previous_hash = before.hash;
+    order.done = [this, tenant_id](const SealPoint& point) { sealed_[tenant_id] = point; };
+    return order;
+}
+
+void RelayChains::settle_chain(RelayTurn& turn, const ChainReport& report) {
+    RelayTurn::SealOrder order =
+        order_for(report.tenant_id, report.fault ? kBreakEvent : kSealEvent);
+    if (!report.fault) {
+        order.seal.adopted = report.head.seq;
+        turn.seal(std::move(order));
+        return;
+    }
+    order.draft.status = AuditStatus::failed;
+    order.draft.severity = AuditSeverity::critical;
+    order.draft.reason = "the chain does not hold: " + report.fault->detail;
+    order.seal.broken = ChainBreak{
+        .bad_seq = report.fault->seq,
+        .reason = report.fault->reason,
+        .detail = report.fault->detail,
+        .good_seq = report.head.seq,
+    };
+    for (const RowFault& row : report.rows) {
+        if (order.seal.broken->rows.size() < kBreakRowsMax) {
+            order.seal.broken->rows.push_back(row.key);
         }
-        const std::int64_t fresh = head.seq - last.seq;
-        if (fresh >= LedgerService::kCheckpointEvery ||
-            (fresh > 0 && turn.now() - last.at >= LedgerService::kCheckpointPeriod)) {
-            sign(turn, tenant_id, head);
+    }
+    order.good = report.head;
+    order.first_seq =
+        report.has_gap ? std::max(report.known_seq, report.head.seq) + 1 : report.head.seq + 1;
+    turn.seal(std::move(order));
+}
+
+void RelayChains::seal(RelayTurn& turn, const TenantId& tenant_id) {
+    turn.seal(order_for(tenant_id, kSealEvent));
+}
+
+void RelayChains::seal_due(RelayTurn& turn) {
+    for (const auto& [tenant_id, head] : parts_.lane.heads()) {
+        const RelayLane::Unsealed open = parts_.lane.unsealed(tenant_id);
+        if (open.records >= kSealEvery ||
+            (open.records > 0 && turn.now() - open.since >= kSealPeriod)) {
+            seal(turn, tenant_id);
         }
     }
 }
 
-void RelayChains::sign_all(RelayTurn& turn) {
+void RelayChains::seal_all(RelayTurn& turn) {
     for (const auto& [tenant_id, head] : parts_.lane.heads()) {
-        if (head.seq > signed_[tenant_id].seq) {
-            sign(turn, tenant_id, head);
+        if (parts_.lane.unsealed(tenant_id).records > 0) {
+            seal(turn, tenant_id);
         }
     }
+}
+
+void RelayChains::publish(const std::map<TenantId, LedgerHead>& changed) {
+    Heads heads = *heads_.load();
+    for (const auto& [tenant_id, head] : changed) {
+        heads[tenant_id] = head;
+    }
+    heads_ = std::make_shared<const Heads>(std::move(heads));
+    parts_.mirror.publish(changed);
+}
+
+std::vector<HeadLine> RelayChains::heads() const {
+    std::vector<HeadLine> lines;
+    for (const auto& [tenant_id, head] : *heads_.load()) {
+        lines.push_back({std::string(kRelayBook), tenant_id, {head.seq, head.hash}});
+    }
+    return lines;
 }
 
 }  // namespace interlock

@@ -1,44 +1,62 @@
-// Vouches for the relay's chains as the ledger vouches for its own: signed checkpoints in the same
-// form, a copy of the heads outside the file, and a walk since the last checkpoints at start.
-// Lane only, but for open().
+// Vouches for the relay's chains as the ledger vouches for its own: seals in the same form and by
+// the same keys, a copy of the heads outside the file, a walk since the last seals at start, and a
+// continuation behind what does not hold. Lane only, but for open(), settle() and heads().
 #pragma once
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <vector>
 
-#include "base/crypto.h"
 #include "ports/head_mirror.h"
-#include "services/ledger_service.h"
+#include "ports/seal_keys.h"
+#include "services/ledger_check.h"
 #include "services/relay/relay_lane.h"
 
 namespace interlock {
 
-class RelayChains {
+class RelayChains : private HeadMirror {
 public:
     // All of these outlive it.
     struct Parts {
         RelayLane& lane;
         HeadMirror& mirror;
-        const Ed25519KeyPair& key;
+        SealKeys& keys;
     };
-    // Has the lane publish its heads, sign what is due each second, and sign all at its end.
+    // Has the lane publish its heads, seal what is due each second, and seal all at its end.
     explicit RelayChains(Parts parts);
 
-    // Walks every chain since its last checkpoint. `chains` is the relay's file, read as a ledger.
-    // Faults are in the reports, for the caller to act on. Before the lane starts.
-    Result<std::vector<ChainReport>> open(LedgerStore& chains);
+    // What the ledger knows by the time the relay opens.
+    struct Known {
+        KeyLineage keys;
+        HeadExpectations expected = {};  // Of `_system`'s last seal.
+        bool is_from_before = false;
+    };
+    // Walks every chain since its last seal. `chains` is the relay's file, read as a ledger; `rows`
+    // are its protected rows. Faults are in the reports, for the caller to act on.
+    Result<std::vector<ChainReport>> open(LedgerStore& chains, RowSet rows, Known known);
+    // Continues what does not hold, adopts what is from before. After the lane's open() and before
+    // its start().
+    void settle();
+
+    // Any thread: the heads as committed, for the root over all of them.
+    std::vector<HeadLine> heads() const;
 
 private:
-    struct Signed {
-        std::int64_t seq = 0;
-        Timestamp at;
-    };
-    void sign_due(RelayTurn& turn);
-    void sign_all(RelayTurn& turn);
-    void sign(RelayTurn& turn, const TenantId& tenant_id, const ChainHead& head);
+    void publish(const std::map<TenantId, LedgerHead>& changed) override;
+    Result<std::map<TenantId, LedgerHead>> load() override { return parts_.mirror.load(); }
+    void seal_due(RelayTurn& turn);
+    void seal_all(RelayTurn& turn);
+    void seal(RelayTurn& turn, const TenantId& tenant_id);
+    RelayTurn::SealOrder order_for(const TenantId& tenant_id, std::string_view event);
+    void settle_chain(RelayTurn& turn, const ChainReport& report);
 
     Parts parts_;
-    std::map<TenantId, Signed> signed_;
+    std::map<TenantId, SealPoint> sealed_;
+    std::vector<ChainReport> to_settle_;
+    // Replaced as a whole by the lane; the engine asks for them.
+    using Heads = std::map<TenantId, LedgerHead>;
+    std::atomic<std::shared_ptr<const Heads>> heads_{std::make_shared<const Heads>()};
 };
 
 }  // namespace interlock

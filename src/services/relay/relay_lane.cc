@@ -1,8 +1,11 @@
 #include "services/relay/relay_lane.h"
 
+#include <algorithm>
 #include <iterator>
 #include <unordered_set>
+#include <utility>
 
+#include "base/crypto.h"
 #include "base/errors.h"
 #include "base/log.h"
 
@@ -13,8 +16,17 @@ namespace {
 // the core is offered to whoever is still handing in before the batch is closed; a commit that
 // takes the whole burst is worth more than the few microseconds that this costs.
 constexpr int kGatherYields = 8;
+constexpr std::int64_t kRowsPage = 1000;
+
+bool is_protected(const RelayRowWrite& write) {
+    return std::ranges::count(kProtectedRelayKinds, write.kind) > 0;
+}
 
 }  // namespace
+
+std::string protected_relay_key(std::string_view kind, std::string_view key) {
+    return std::string(kind) + "/" + std::string(key);
+}
 
 AuditDraft relay_draft(const TenantId& tenant_id, std::string event, std::string principal) {
     AuditDraft draft;
@@ -44,6 +56,21 @@ Result<void> RelayLane::open() {
     TRY_ASSIGN(const auto heads, store_.load_heads());
     for (const auto& [tenant_id, head] : heads) {
         heads_[tenant_id] = ChainHead{head.seq, head.hash};
+    }
+    for (const std::string_view kind : kProtectedRelayKinds) {
+        std::string after;
+        while (true) {
+            TRY_ASSIGN(const auto page, store_.read_rows(kind, "", after, kRowsPage));
+            for (const RelayRow& row : page) {
+                if (!row.expires_at) {
+                    rows_.set(protected_relay_key(kind, row.key), sha256_hex(row.json));
+                }
+            }
+            if (static_cast<std::int64_t>(page.size()) < kRowsPage) {
+                break;
+            }
+            after = page.back().key;
+        }
     }
     return {};
 }
@@ -168,17 +195,106 @@ Result<void> RelayLane::seal(RelayTurn& turn) {
         draft.detail = Json::object({{"events", std::move(list)}});
         turn.drafts_.push_back(std::move(draft));
     }
+    note_rows(turn);
     for (AuditDraft& draft : turn.drafts_) {
-        draft.timestamp = turn.now_;
-        const TenantId tenant_id = draft.tenant_id;
-        TRY_ASSIGN(SealedRecord sealed, interlock::seal(heads_[tenant_id], std::move(draft)));
-        turn.commit_.audit.push_back(
-            {tenant_id,
-             sealed.record.seq,
-             std::move(sealed.canonical),
-             std::move(sealed.record.hash)});
+        TRY(append(turn, std::move(draft)));
+    }
+    for (RelayTurn::SealOrder& order : turn.seals_) {
+        TRY(append_seal(turn, std::move(order)));
     }
     return {};
+}
+
+Result<void> RelayLane::append(RelayTurn& turn, AuditDraft draft) {
+    draft.timestamp = turn.now_;
+    const TenantId tenant_id = draft.tenant_id;
+    TRY_ASSIGN(SealedRecord sealed, interlock::seal(heads_[tenant_id], std::move(draft)));
+    turn.commit_.audit.push_back(
+        {tenant_id, sealed.record.seq, std::move(sealed.canonical), std::move(sealed.record.hash)});
+    Unsealed& open = unsealed_[tenant_id];
+    if (open.records++ == 0) {
+        open.since = turn.now_;
+    }
+    return {};
+}
+
+Result<void> RelayLane::append_seal(RelayTurn& turn, RelayTurn::SealOrder order) {
+    const TenantId tenant_id = order.draft.tenant_id;
+    ChainHead& head = heads_[tenant_id];
+    if (order.first_seq > 0) {
+        head = order.good;
+    }
+    order.draft.timestamp = turn.now_;
+    order.seal.book = kRelayBook;
+    if (tenant_id == system_tenant()) {
+        order.seal.rows = {static_cast<std::int64_t>(rows_.size()), rows_.root()};
+        if (order.seal.adopted || order.seal.broken) {
+            // A seal that begins anew says what it found.
+            rows_.each([&](const std::string& key, const std::string& hash) {
+                order.draft.rows.push_back({key, "", hash});
+            });
+        }
+    } else {
+        order.seal.rows = {0, RowSet().root()};
+    }
+    const SealedRows rows = order.seal.rows;
+    TRY_ASSIGN(
+        SealedRecord sealed,
+        sign_seal(head, std::move(order.draft), std::move(order.seal), sign_, order.first_seq));
+    const std::int64_t seq = sealed.record.seq;
+    turn.commit_.checkpoints.push_back(
+        {tenant_id,
+         seq,
+         sealed.record.hash,
+         turn.now_,
+         sealed.record.draft.detail.find("signature")->as_string()});
+    const SealPoint point{seq, sealed.record.hash, turn.now_, rows};
+    turn.commit_.audit.push_back(
+        {tenant_id,
+         seq,
+         std::move(sealed.canonical),
+         std::move(sealed.record.hash),
+         order.first_seq > 0});
+    unsealed_[tenant_id] = {};
+    turn.after_.push_back([done = std::move(order.done), point](bool is_committed) {
+        if (is_committed && done) {
+            done(point);
+        }
+    });
+    return {};
+}
+
+// Protected rows that the batch wrote, named in one record of `_system`.
+void RelayLane::note_rows(RelayTurn& turn) {
+    std::map<std::string, RowChange> changes;
+    for (const RelayRowWrite& write : turn.commit_.rows) {
+        if (!is_protected(write)) {
+            continue;
+        }
+        const std::string key = protected_relay_key(write.kind, write.key);
+        const auto [place, is_first] = changes.try_emplace(key);
+        if (is_first) {
+            place->second = {key, rows_.hash_of(key), {}};
+        }
+        place->second.now =
+            write.json && !write.expires_at ? sha256_hex(*write.json) : std::string();
+    }
+    std::erase_if(
+        changes, [](const auto& change) { return change.second.was == change.second.now; });
+    AuditDraft draft;
+    for (auto& [key, change] : changes) {
+        rows_.set(key, change.now);
+        if (draft.rows.empty()) {
+            draft = relay_draft(system_tenant(), std::string(kRowsEvent), "internal:relay");
+        }
+        draft.rows.push_back(std::move(change));
+        if (draft.rows.size() == kRecordRowsMax) {
+            turn.drafts_.push_back(std::exchange(draft, {}));
+        }
+    }
+    if (!draft.rows.empty()) {
+        turn.drafts_.push_back(std::move(draft));
+    }
 }
 
 void RelayLane::finish(RelayTurn& turn) {

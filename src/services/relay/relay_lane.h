@@ -5,6 +5,7 @@
 // lane is lost: memory is ahead of the disk, and only a restart brings them together again.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -18,6 +19,8 @@
 #include "base/result.h"
 #include "contracts/audit/audit_record.h"
 #include "core/ledger/hash_chain.h"
+#include "core/ledger/row_set.h"
+#include "core/ledger/seal.h"
 #include "ports/clock.h"
 #include "ports/head_mirror.h"
 #include "ports/relay_store.h"
@@ -37,6 +40,16 @@ public:
 
     // A record of its own in the tenant's chain.
     void audit(AuditDraft draft) { drafts_.push_back(std::move(draft)); }
+    // Seals the tenant's chain behind everything else of the batch. `good` and `first_seq` as in
+    // Turn::Continuation; 0: no continuation. Told where the seal stands once it is durable.
+    struct SealOrder {
+        AuditDraft draft;
+        Seal seal;
+        ChainHead good = {};
+        std::int64_t first_seq = 0;
+        std::function<void(const SealPoint&)> done;
+    };
+    void seal(SealOrder order) { seals_.push_back(std::move(order)); }
     // An inbound event; all of a batch and tenant become one record of ids and digests.
     void note_event(const TenantId& tenant_id, const RelayEventRow& event);
 
@@ -54,6 +67,7 @@ private:
     bool knows_event_ = false;
     RelayCommit commit_;
     std::vector<AuditDraft> drafts_;
+    std::vector<SealOrder> seals_;
     std::map<TenantId, std::vector<NotedEvent>> noted_;
     std::vector<std::function<void(bool)>> after_;
 };
@@ -92,6 +106,8 @@ public:
     void add_farewell(RelayWork work) { farewells_.push_back(std::move(work)); }
     // Told the heads of the chains after each commit that moved them. Before start().
     void set_mirror(HeadMirror& mirror) { mirror_ = &mirror; }
+    // Signs the seals. Before start().
+    void set_signer(SignText sign) { sign_ = std::move(sign); }
     // Called on the lane when a commit failed, before anybody is told.
     void on_lost(std::function<void(const Error&)> call) { on_lost_.push_back(std::move(call)); }
 
@@ -106,6 +122,15 @@ public:
 
     // Lane only: where the chains stand, without what the running batch adds.
     const std::map<TenantId, ChainHead>& heads() const { return heads_; }
+    // Records of a chain since its last seal, and when the first of them was made. Lane only, or
+    // before start().
+    struct Unsealed {
+        std::int64_t records = 0;
+        Timestamp since;
+    };
+    Unsealed& unsealed(const TenantId& tenant_id) { return unsealed_[tenant_id]; }
+    // The protected rows as the records name them; all hang on `_system`. Lane only.
+    const RowSet& protected_rows() const { return rows_; }
 
     struct Counters {
         std::uint64_t commits = 0;
@@ -123,6 +148,9 @@ private:
     void take_waiting(std::chrono::microseconds wait);
     void run_duties(RelayTurn& turn);
     Result<void> seal(RelayTurn& turn);
+    Result<void> append(RelayTurn& turn, AuditDraft draft);
+    Result<void> append_seal(RelayTurn& turn, RelayTurn::SealOrder order);
+    void note_rows(RelayTurn& turn);
     void finish(RelayTurn& turn);
     void say_farewell();
     void publish_heads(const RelayTurn& turn);
@@ -134,6 +162,9 @@ private:
     BoundedQueue<Item> queue_;
     std::deque<Item> held_;  // Taken from the queue and not begun: the batch's time was up.
     std::map<TenantId, ChainHead> heads_;
+    std::map<TenantId, Unsealed> unsealed_;
+    RowSet rows_;
+    SignText sign_;
     std::vector<RelayWork> duties_;
     std::vector<RelayWork> farewells_;
     HeadMirror* mirror_ = nullptr;
@@ -145,6 +176,13 @@ private:
     std::atomic<std::uint64_t> works_{0};
     std::thread thread_;
 };
+
+// Rows that say who may speak for whom. Those that expire by themselves are not among them: nothing
+// records their end.
+inline constexpr std::array<std::string_view, 7> kProtectedRelayKinds{
+    "binding", "dm_default", "gateway", "instance", "route", "scope", "tenant_token"};
+// "<kind>/<key>", as records name such a row.
+std::string protected_relay_key(std::string_view kind, std::string_view key);
 
 // What every record of the relay has in common.
 AuditDraft relay_draft(const TenantId& tenant_id, std::string event, std::string principal);
