@@ -1,5 +1,7 @@
 #include "api/http/onboarding_operations.h"
 
+#include "api/peer.h"
+
 namespace interlock {
 namespace {
 
@@ -103,7 +105,7 @@ void add_signup(OperationTable& table, OnboardingService& onboarding) {
         OnboardingService::Peer peer;
         peer.principal = std::move(call.principal);
         if (call.http != nullptr) {
-            peer.address = call.http->peer_address;
+            peer.address = peer_group_of(*call.http);
             peer.is_loopback = call.http->peer_is_loopback;
         }
         onboarding.signup(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/peer.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -228,7 +229,7 @@ void RelayFace::log_refusal(const HttpRequest& request, std::string_view why) {
         "relay_dial_refused",
         {{"why", why},
          {"claims_to_be", is_name ? token->gateway_id : std::string()},
-         {"peer", request.peer_address},
+         {"peer", peer_of(request)},
          {"so_far", static_cast<std::int64_t>(*count)}});
 }
 

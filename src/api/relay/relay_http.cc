@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "api/peer.h"
 #include "api/problem.h"
 #include "api/relay/relay_face.h"
 #include "base/errors.h"
@@ -159,7 +160,7 @@ Result<void> RelayHttp::check_rate(RateLimiter& limiter, std::string_view key) {
 }
 
 void RelayHttp::join(Route route, const HttpRequest& request, RelayReply reply) {
-    if (auto allowed = check_rate(join_rate_, request.peer_address); !allowed) {
+    if (auto allowed = check_rate(join_rate_, peer_group_of(request)); !allowed) {
         reply(std::unexpected(allowed.error()));
         return;
     }
