@@ -195,12 +195,13 @@ private:
               ids(std::move(seed)),
               runner({store, desk.clock, ids, mirror, observer}),
               engine(runner),
+              passwords({.threads = 0}),
               workers({.threads = 0, .waiting_max = 0}),
               principals(
                   {.runner = runner,
                    .submit = engine.submit_turn(),
                    .directory = desk.directory,
-                   .workers = workers,
+                   .workers = passwords,
                    .clock = desk.clock,
                    .ids = ids,
                    .operator_token_hash = sha256_hex("ilo_operator"),
@@ -222,6 +223,7 @@ private:
         NullTurnObserver observer;
         TurnRunner runner;
         InlineEngine engine;
+        PasswordPool passwords;
         WorkerPool workers;
         PrincipalService principals;
         OnboardingService onboarding;

@@ -25,7 +25,7 @@ public:
     static constexpr std::string_view kOperatorToken = "ilo_operator";
     static constexpr std::string_view kPassword = "correct horse battery";
 
-    explicit PrincipalDesk(WorkerPool::Bounds workers = {.threads = 0, .waiting_max = 0})
+    explicit PrincipalDesk(PasswordPool::Bounds workers = {.threads = 0})
         : worker_bounds_(workers) {
         build(MemoryLedgerContents{});
     }
@@ -35,7 +35,7 @@ public:
     PrincipalService& service() { return parts_->service; }
     MemoryLedgerStore& store() { return parts_->store; }
     InlineEngine& engine() { return parts_->engine; }
-    WorkerPool& workers() { return parts_->workers; }
+    PasswordPool& workers() { return parts_->workers; }
     PrincipalDirectory directory;
     FakeClock clock;
 
@@ -104,7 +104,7 @@ private:
         NullTurnObserver observer;
         TurnRunner runner;
         InlineEngine engine;
-        WorkerPool workers;
+        PasswordPool workers;
         PrincipalService service;
     };
 
@@ -115,7 +115,7 @@ private:
         CHECK(parts_->runner.open().has_value());
     }
 
-    const WorkerPool::Bounds worker_bounds_;
+    const PasswordPool::Bounds worker_bounds_;
     int starts_ = 0;
     std::unique_ptr<Running> parts_;
 };

@@ -174,6 +174,7 @@ void ApiWorld::restart() {
 void ApiWorld::build() {
     face_.reset();
     table_ = std::make_unique<OperationTable>();
+    passwords_ = std::make_unique<PasswordPool>(PasswordPool::Bounds{.threads = 0});
     workers_ = std::make_unique<WorkerPool>(WorkerPool::Bounds{.threads = 0});
     metrics_ = std::make_unique<Metrics>();
     Plane& plane = *world_->plane;
@@ -181,7 +182,7 @@ void ApiWorld::build() {
         .runner = plane.runner,
         .submit = [this](TurnRequest request) { world_->submit(std::move(request)); },
         .directory = plane.directory,
-        .workers = *workers_,
+        .workers = *passwords_,
         .clock = world_->clock,
         .ids = *world_->ids,
         .operator_token_hash = sha256_hex(kOperatorToken),

@@ -93,6 +93,7 @@ private:
     std::unique_ptr<VenueSink> venue_sink_;
     std::unique_ptr<PlaneWorld> world_;
     std::unique_ptr<VenueWatch> watch_;
+    std::unique_ptr<PasswordPool> passwords_;
     std::unique_ptr<WorkerPool> workers_;
     std::unique_ptr<Metrics> metrics_;
     std::unique_ptr<PrincipalService> principals_;

@@ -28,14 +28,17 @@ std::string_view bearer_of(std::string_view header) {
     return trim(header.substr(space));
 }
 
-void add_cookies(std::string_view header, std::vector<Credential>& out) {
+// The values of a cookie in one header.
+std::vector<std::string_view> cookies_in(std::string_view header, std::string_view name) {
+    std::vector<std::string_view> values;
     for (const std::string_view part : split(header, ';')) {
         const std::string_view pair = trim(part);
         const std::size_t equals = pair.find('=');
-        if (equals != std::string_view::npos && pair.substr(0, equals) == kSessionCookie) {
-            out.push_back({Place::cookie, pair.substr(equals + 1)});
+        if (equals != std::string_view::npos && pair.substr(0, equals) == name) {
+            values.push_back(pair.substr(equals + 1));
         }
     }
+    return values;
 }
 
 // Every occurrence, not only the first: a second header must not pass unseen.
@@ -47,7 +50,9 @@ std::vector<Credential> credentials_of(const HttpRequest& request) {
         } else if (equal_ignoring_case(name, "authorization")) {
             found.push_back({Place::bearer, bearer_of(value)});
         } else if (equal_ignoring_case(name, "cookie")) {
-            add_cookies(value, found);
+            for (const std::string_view session : cookies_in(value, kSessionCookie)) {
+                found.push_back({Place::cookie, session});
+            }
         }
     }
     return found;
@@ -147,6 +152,20 @@ std::optional<PathKey> unfold_path_key(HttpRequest& request, const PrincipalDire
     request.headers.emplace_back(kAccessKeyHeader, key);
     found.key = std::move(key);
     return found;
+}
+
+std::optional<std::string> cookie_of(const HttpRequest& request, std::string_view name) {
+    for (const auto& [header, value] : request.headers) {
+        if (!equal_ignoring_case(header, "cookie")) {
+            continue;
+        }
+        const auto found = cookies_in(value, name);
+        if (!found.empty() && !found.front().empty() &&
+            found.front().size() <= kCredentialLengthMax) {
+            return std::string(found.front());
+        }
+    }
+    return std::nullopt;
 }
 
 bool is_same_origin(const HttpRequest& request) {

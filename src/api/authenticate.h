@@ -22,6 +22,8 @@ inline constexpr ErrorKind cross_origin{
 }  // namespace errors
 
 inline constexpr std::string_view kSessionCookie = "interlock_session";
+// Of a browser in which somebody has logged in; proves nothing by itself.
+inline constexpr std::string_view kDeviceCookie = "interlock_device";
 // Ours have 56 characters; what is longer is not hashed, only refused.
 inline constexpr std::size_t kCredentialLengthMax = 256;
 
@@ -52,6 +54,9 @@ Authenticated authenticate(
 // of it in Referer goes too. A wrong key gets a tenant that cannot exist, so that it is refused as
 // everywhere, by the same steps. Nothing when the path began with no key, right or wrong.
 std::optional<PathKey> unfold_path_key(HttpRequest& request, const PrincipalDirectory& directory);
+
+// The cookie of that name; nothing when there is none, or none that could be ours.
+std::optional<std::string> cookie_of(const HttpRequest& request, std::string_view name);
 
 // True when the request says that it comes from a page of this very server: `Origin` equals scheme
 // and `Host`.

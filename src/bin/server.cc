@@ -48,7 +48,6 @@
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
 #include "services/turn_engine.h"
-#include "services/worker_pool.h"
 
 namespace interlock {
 namespace {
@@ -82,7 +81,7 @@ struct Server::Body {
     std::unique_ptr<Plane> plane;
     std::unique_ptr<TurnEngine> engine;
     std::unique_ptr<OutboxThreads> outbox;
-    std::unique_ptr<WorkerPool> workers;
+    std::unique_ptr<PasswordPool> workers;
     std::unique_ptr<PrincipalService> principals;
     std::unique_ptr<BotPlatform> platform;
     std::unique_ptr<RelayPlatform> relay;
@@ -308,7 +307,7 @@ Result<void> Server::Body::build_plane() {
     outbox = std::make_unique<OutboxThreads>(plane->outbox, clock, [this](EffectOutcome outcome) {
         engine->submit_internal(plane->runner.outcome_turn(std::move(outcome)));
     });
-    workers = std::make_unique<WorkerPool>();
+    workers = std::make_unique<PasswordPool>();
     principals = std::make_unique<PrincipalService>(PrincipalService::Parts{
         .runner = plane->runner,
         .submit = to_engine,

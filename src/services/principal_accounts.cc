@@ -71,23 +71,24 @@ Result<Outcome<SessionInfo>> PrincipalService::accept_proof(InSession in, std::s
 // Gives what the worker found; a second turn has to check that the hash is still the human's.
 void PrincipalService::check_password(
     Principal principal, std::shared_ptr<SecretString> password, Reply<PasswordProof> next) {
+    const std::string human_id = principal.id;
     in_session<std::string>(
         std::move(principal),
         "check_password",
         [this](InSession in) -> Result<Outcome<std::string>> {
             return in.human.password_hash.value_or(dummy_password_hash(parts_.password_cost));
         },
-        [this, password, next](Result<std::string> stored) {
+        [this, human_id, password, next](Result<std::string> stored) {
             if (!stored) {
                 next(std::unexpected(std::move(stored).error()));
                 return;
             }
-            const auto queued = run_job([password, next, stored = *std::move(stored)] {
-                next(PasswordProof{verify_password(*password, stored), stored});
-            });
-            if (!queued) {
-                next(std::unexpected(queued.error()));
-            }
+            run_job(
+                {.is_known = true, .name = human_id},
+                [password, next, stored = *stored] {
+                    next(PasswordProof{verify_password(*password, stored), stored});
+                },
+                [next](Error error) { next(std::unexpected(std::move(error))); });
         });
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "base/log.h"
+#include "core/principal/device_policy.h"
 #include "core/principal/login_policy.h"
 #include "core/principal/session_policy.h"
 #include "services/principal_service.h"
@@ -60,23 +61,23 @@ void PrincipalService::login(LoginRequest request, Reply<LoggedIn> reply) {
     const auto shared = std::make_shared<LoginRequest>(std::move(request));
     parts_.submit(typed_turn<LoginFacts>(
         turn_of(somebody(), system_tenant(), "login"),
-        [this, shared](Turn& turn) { return gather_login(turn, shared->email); },
+        [this, shared](Turn& turn) { return gather_login(turn, *shared); },
         [this, shared, reply](Result<LoginFacts> facts) {
             if (!facts) {
                 reply(std::unexpected(std::move(facts).error()));
                 return;
             }
-            const auto queued = run_job([this, shared, reply, facts = *std::move(facts)] {
-                check_login(facts, *shared, reply);
-            });
-            if (!queued) {
-                reply(std::unexpected(queued.error()));
-            }
+            const bool is_known = !facts->device.empty();
+            run_job(
+                {.is_known = is_known, .name = is_known ? facts->counted->text() : shared->peer},
+                [this, shared, reply, facts = *facts] { check_login(facts, *shared, reply); },
+                [reply](Error error) { reply(std::unexpected(std::move(error))); });
         }));
 }
 
 Result<Outcome<PrincipalService::LoginFacts>> PrincipalService::gather_login(
-    Turn& turn, const std::string& email) {
+    Turn& turn, const LoginRequest& request) {
+    const std::string& email = request.email;
     LoginFacts facts;
     facts.password_hash = dummy_password_hash(parts_.password_cost);
     TRY_ASSIGN(const std::optional<Human> human, records_.find_human_by_email(turn, email));
@@ -87,7 +88,11 @@ Result<Outcome<PrincipalService::LoginFacts>> PrincipalService::gather_login(
         }
         return facts;
     }
-    TRY(check_not_locked(human->logins, turn.now()));
+    if (request.device) {
+        const std::string device = sha256_hex(request.device->reveal());
+        facts.device = is_known_device(*human, device) ? device : "";
+    }
+    TRY(check_not_locked(login_counter(*human, facts.device), turn.now()));
     facts.counted = human->human_id;
     if (human->is_activated()) {
         facts.human_id = human->human_id;
@@ -102,7 +107,8 @@ Result<Outcome<PrincipalService::LoginFacts>> PrincipalService::gather_login(
 void PrincipalService::check_login(
     LoginFacts facts, const LoginRequest& request, Reply<LoggedIn> reply) {
     const bool right_password = verify_password(request.password, facts.password_hash);
-    LoginProof proof{.facts = std::move(facts), .totp_step = {}};
+    LoginProof proof{
+        .facts = std::move(facts), .keeps_cookies = !request.want_token, .totp_step = {}};
     bool right_code = true;
     if (proof.facts.totp_key) {
         proof.totp_step = accepted_totp_step(
@@ -151,10 +157,11 @@ Result<void> PrincipalService::count_failure(Turn& turn, const LoginFacts& facts
         return {};
     }
     TRY_ASSIGN(Human human, records_.human(turn, *facts.counted));
-    if (!check_not_locked(human.logins, turn.now())) {
+    LoginCounter& counter = login_counter(human, facts.device);
+    if (!check_not_locked(counter, turn.now())) {
         return {};  // One of several at a time; the lock holds already.
     }
-    human.logins = after_failure(human.logins, turn.now());
+    counter = after_failure(counter, turn.now());
     records_.save(turn, human);
     TRY(record_human(turn, human, "HUMAN_LOGIN_FAILED", AuditStatus::failed));
     return {};
@@ -178,17 +185,34 @@ Result<Outcome<LoggedIn>> PrincipalService::decide_login(Turn& turn, const Login
     TRY_ASSIGN(Human human, records_.human(turn, *proof.facts.human_id));
     // Guesses that were let in together count one after the other: a right one behind five wrong
     // ones comes too late, and must not be told from them.
-    const bool locked = !check_not_locked(human.logins, turn.now());
+    LoginCounter& counter = login_counter(human, proof.facts.device);
+    const bool locked = !check_not_locked(counter, turn.now());
     const bool replayed = proof.totp_step && *proof.totp_step <= human.totp_last_step;
     const bool changed =
         human.password_hash != proof.facts.password_hash || human.totp_key != proof.facts.totp_key;
     if (locked || replayed || changed) {
         return bad_login();
     }
-    human.logins = {};
+    counter = {};
     human.totp_last_step = proof.totp_step.value_or(human.totp_last_step);
+    auto device = know_device(human, proof.facts.device, proof.keeps_cookies, turn.now());
     TRY_ASSIGN(LoggedIn logged_in, start_session(turn, std::move(human)));
+    logged_in.device = std::move(device);
     return logged_in;
+}
+
+std::optional<SecretString> PrincipalService::know_device(
+    Human& human, const std::string& known_hash, bool keeps_cookies, Timestamp at) {
+    if (!known_hash.empty()) {
+        human = remember_device(std::move(human), known_hash, at);
+        return std::nullopt;
+    }
+    if (!keeps_cookies) {
+        return std::nullopt;  // A program's login must not push a browser out of the list.
+    }
+    SecretString secret = parts_.ids.new_secret("ild");
+    human = remember_device(std::move(human), sha256_hex(secret.reveal()), at);
+    return secret;
 }
 
 Result<LoggedIn> PrincipalService::start_session(Turn& turn, Human human) {
@@ -213,6 +237,7 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
     const auto password = std::make_shared<SecretString>(std::move(request.password));
     const std::string code_hash = sha256_hex(request.code.reveal());
     const bool grants = request.grant_key_provisioning;
+    const bool keeps_cookies = !request.want_token;
     struct Good {};
     TypedDecide<Good> check = [this, code_hash](Turn& turn) -> Result<Outcome<Good>> {
         const auto human_id = records_.holder_of_code(code_hash);
@@ -223,7 +248,7 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
         TRY(check_one_time_code(human, code_hash, turn.now()));
         return Good{};
     };
-    const auto hash_and_activate = [this, password, code_hash, grants, reply] {
+    const auto hash_and_activate = [this, password, code_hash, grants, keeps_cookies, reply] {
         auto hash = hash_password(*password, parts_.password_cost);
         if (!hash) {
             reply(std::unexpected(std::move(hash).error()));
@@ -231,7 +256,7 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
         }
         parts_.submit(typed_turn<LoggedIn>(
             turn_of(somebody(), system_tenant(), "activate"),
-            [this, proof = ActivationProof{code_hash, *std::move(hash), grants}](Turn& turn) {
+            [this, proof = ActivationProof{code_hash, *std::move(hash), grants, keeps_cookies}](Turn& turn) {
                 return decide_activation(turn, proof);
             },
             reply));
@@ -239,12 +264,15 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
     parts_.submit(typed_turn<Good>(
         turn_of(somebody(), system_tenant(), "activate"),
         std::move(check),
-        [this, hash_and_activate, reply](Result<Good> good) {
+        [this, hash_and_activate, peer = std::move(request.peer), reply](Result<Good> good) {
             if (!good) {
                 reply(std::unexpected(std::move(good).error()));
-            } else if (const auto queued = run_job(hash_and_activate); !queued) {
-                reply(std::unexpected(queued.error()));
+                return;
             }
+            // Whoever holds a good code is expected, and is not kept waiting by strangers.
+            run_job({.is_known = true, .name = peer}, hash_and_activate, [reply](Error error) {
+                reply(std::unexpected(std::move(error)));
+            });
         }));
 }
 
@@ -270,7 +298,9 @@ Result<Outcome<LoggedIn>> PrincipalService::decide_activation(
     if (activation_rule_) {
         TRY(activation_rule_(turn, {human, proof.grant_key_provisioning}));
     }
+    auto device = know_device(human, "", proof.keeps_cookies, turn.now());
     TRY_ASSIGN(LoggedIn logged_in, start_session(turn, std::move(human)));
+    logged_in.device = std::move(device);
     return logged_in;
 }
 

@@ -169,6 +169,64 @@ TEST_F(Logins, ForgetTheStrangerWhoIsOpenSoonestAtTheBound) {
     EXPECT_EQ(login("locked@example.com", "wrong password").error().http_status(), 429);
 }
 
+// In the browser that `device` is the cookie of.
+LoginRequest from_device(LoginRequest request, const SecretString& device) {
+    request.device.emplace(std::string(device.reveal()));
+    return request;
+}
+
+TEST_F(Logins, LetAKnownDeviceInWhileStrangersKeepTheAccountShut) {
+    const auto first = login_right();
+    ASSERT_TRUE(first && first->device);
+    fail_times(kOwner, 5);
+    ASSERT_EQ(login_right().error().http_status(), 429);
+
+    const auto known = desk_.ask<LoggedIn>(
+        &Service::login,
+        from_device(login_request(kOwner, PrincipalDesk::kPassword), *first->device));
+
+    ASSERT_TRUE(known);
+    EXPECT_FALSE(known->device);  // It has one.
+    EXPECT_EQ(login_right().error().http_status(), 429);  // Strangers stay where they were.
+}
+
+TEST_F(Logins, LockAKnownDeviceThatGuessesLikeAStranger) {
+    const auto first = login_right();
+    ASSERT_TRUE(first && first->device);
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_FALSE(desk_.ask<LoggedIn>(
+            &Service::login, from_device(login_request(kOwner, "wrong password"), *first->device)));
+    }
+
+    const auto locked = desk_.ask<LoggedIn>(
+        &Service::login,
+        from_device(login_request(kOwner, PrincipalDesk::kPassword), *first->device));
+    ASSERT_FALSE(locked);
+    EXPECT_EQ(locked.error().http_status(), 429);
+    EXPECT_TRUE(login_right());  // And nobody else is.
+}
+
+TEST_F(Logins, TakeADeviceOfSomebodyElseForAStranger) {
+    const auto first = login_right();
+    ASSERT_TRUE(first && first->device);
+    fail_times("nobody@example.com", 5);
+
+    const auto refused = desk_.ask<LoggedIn>(
+        &Service::login,
+        from_device(login_request("nobody@example.com", "wrong password"), *first->device));
+    EXPECT_EQ(refused.error().http_status(), 429);
+}
+
+TEST_F(Logins, RememberNoDeviceForAProgram) {
+    LoginRequest request = login_request(kOwner, PrincipalDesk::kPassword);
+    request.want_token = true;
+
+    const auto logged_in = desk_.ask<LoggedIn>(&Service::login, std::move(request));
+
+    ASSERT_TRUE(logged_in);
+    EXPECT_FALSE(logged_in->device);
+}
+
 TEST_F(Logins, AreRefusedWhenTheWorkersHaveEnoughToDo) {
     desk_.workers().stop();
 
@@ -287,7 +345,7 @@ protected:
     NullTurnObserver observer_;
     PrincipalDirectory directory_;
     TurnRunner runner_;
-    WorkerPool workers_{{.threads = 2, .waiting_max = 16}};
+    PasswordPool workers_{{.threads = 2}};
     TurnEngine engine_;
     Service service_;
 };

@@ -46,14 +46,20 @@ TurnRequest PrincipalService::turn_of(
     return request;
 }
 
-Result<void> PrincipalService::run_job(std::function<void()> job) {
-    if (parts_.workers.try_run(std::move(job))) {
-        return {};
+void PrincipalService::run_job(
+    const PasswordPool::Owner& owner,
+    std::function<void()> job,
+    std::function<void(Error)> refuse) {
+    const auto tell = [refuse = std::move(refuse)] {
+        Error refusal =
+            fail(errors::rate_limited, "The server is checking as many passwords as it can.")
+                .error();
+        refusal.retry_after_seconds = 1;
+        refuse(std::move(refusal));
+    };
+    if (!parts_.workers.submit(owner, {.run = std::move(job), .refuse = tell})) {
+        tell();
     }
-    auto refusal =
-        fail(errors::rate_limited, "The server is checking as many passwords as it can.");
-    refusal.error().retry_after_seconds = 1;
-    return refusal;
 }
 
 void PrincipalService::create_tenant(

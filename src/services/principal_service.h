@@ -21,10 +21,10 @@
 #include "contracts/principal/tenant.h"
 #include "core/principal/session_policy.h"
 #include "ports/clock.h"
+#include "services/password_pool.h"
 #include "services/principal_records.h"
 #include "services/principal_turn.h"
 #include "services/turn_runner.h"
-#include "services/worker_pool.h"
 
 namespace interlock {
 
@@ -44,7 +44,7 @@ public:
         TurnRunner& runner;
         SubmitTurn submit;
         PrincipalDirectory& directory;
-        WorkerPool& workers;
+        PasswordPool& workers;
         Clock& clock;
         IdSource& ids;
         std::string operator_token_hash;
@@ -113,13 +113,15 @@ private:
     struct LoginFacts {
         std::optional<HumanId> human_id;  // Nothing: no such address, or not activated.
         std::string stranger;             // The address's hash, when nobody has it.
-        std::optional<HumanId> counted;   // Whose failures a wrong password adds to.
+        std::optional<HumanId> counted;   // Whose failures a wrong password adds to ...
+        std::string device;               // ... and of which device, by its hash; empty: strangers'.
         std::string password_hash;
         std::optional<std::string> totp_key;
         std::int64_t totp_last_step = 0;
     };
     struct LoginProof {
         LoginFacts facts;
+        bool keeps_cookies = false;
         std::optional<std::int64_t> totp_step;
     };
     // What a check of the password inside a session came to.
@@ -137,8 +139,11 @@ private:
     using SessionDecide = std::function<Result<Outcome<T>>(InSession)>;
 
     TurnRequest turn_of(Principal principal, TenantId tenant_id, std::string function) const;
-    // A job for the workers, or `rate_limited`.
-    Result<void> run_job(std::function<void()> job);
+    // A job for the workers, or `rate_limited` to whoever waits for it.
+    void run_job(
+        const PasswordPool::Owner& owner,
+        std::function<void()> job,
+        std::function<void(Error)> refuse);
     template <class T>
     void in_session(
         Principal principal, std::string function, SessionDecide<T> decide, Reply<T> reply);
@@ -148,7 +153,7 @@ private:
     Result<Outcome<Invitation>> decide_invitation(Turn& turn, const InviteHuman& request);
     Result<std::string> admit(Turn& turn, const TenantId& tenant_id, Human& human);
 
-    Result<Outcome<LoginFacts>> gather_login(Turn& turn, const std::string& email);
+    Result<Outcome<LoginFacts>> gather_login(Turn& turn, const LoginRequest& request);
     void check_login(LoginFacts facts, const LoginRequest& request, Reply<LoggedIn> reply);
     void refuse_login(LoginFacts facts, Reply<LoggedIn> reply);
     Result<void> count_failure(Turn& turn, const LoginFacts& facts);
@@ -158,9 +163,14 @@ private:
         std::string code_hash;
         std::string password_hash;
         bool grant_key_provisioning = false;
+        bool keeps_cookies = false;
     };
     Result<Outcome<LoggedIn>> decide_activation(Turn& turn, const ActivationProof& proof);
     Result<LoggedIn> start_session(Turn& turn, Human human);
+    // After a right password: notes the use of a known device, or makes one for a browser and gives
+    // its secret.
+    std::optional<SecretString> know_device(
+        Human& human, const std::string& known_hash, bool keeps_cookies, Timestamp at);
 
     void check_password(
         Principal principal, std::shared_ptr<SecretString> password, Reply<PasswordProof> next);

@@ -1,6 +1,7 @@
 #include "api/http/account_operations.h"
 
 #include "api/authenticate.h"
+#include "api/peer.h"
 #include "core/principal/session_policy.h"
 
 namespace interlock {
@@ -9,10 +10,25 @@ namespace {
 constexpr Access kAnyone{.place = Access::Place::host, .anyone = true};
 constexpr Access kHuman{.place = Access::Place::host, .human = true};
 
-std::string cookie(std::string_view value, std::int64_t max_age_seconds, bool tls) {
-    return std::string(kSessionCookie) + "=" + std::string(value) +
-           "; HttpOnly; SameSite=Strict; Path=/; Max-Age=" + std::to_string(max_age_seconds) +
-           (tls ? "; Secure" : "");
+constexpr std::int64_t kDeviceLifeSeconds = 365 * 24 * 3600;
+
+struct Cookie {
+    std::string_view name;
+    std::string_view value;
+    std::string_view path;
+    std::int64_t max_age_seconds;
+};
+
+HttpHeader set_cookie(const Cookie& cookie, bool tls) {
+    return {
+        "Set-Cookie",
+        std::string(cookie.name) + "=" + std::string(cookie.value) +
+            "; HttpOnly; SameSite=Strict; Path=" + std::string(cookie.path) +
+            "; Max-Age=" + std::to_string(cookie.max_age_seconds) + (tls ? "; Secure" : "")};
+}
+
+HttpHeader session_cookie(std::string_view value, std::int64_t max_age_seconds, bool tls) {
+    return set_cookie({kSessionCookie, value, "/", max_age_seconds}, tls);
 }
 
 bool is_tls(const ApiCall& call) {
@@ -36,8 +52,12 @@ PrincipalService::Reply<LoggedIn> session_reply(bool tls, bool want_token, ApiRe
         }
         constexpr std::int64_t kLifeSeconds = kSessionLife.microseconds / 1'000'000;
         ApiReply out = json_reply(200, encode(*logged_in, want_token));
-        out.headers.emplace_back(
-            "Set-Cookie", cookie(logged_in->token.reveal(), kLifeSeconds, tls));
+        out.headers.push_back(session_cookie(logged_in->token.reveal(), kLifeSeconds, tls));
+        if (logged_in->device) {
+            // Sent back only where one logs in.
+            out.headers.push_back(set_cookie(
+                {kDeviceCookie, logged_in->device->reveal(), "/account", kDeviceLifeSeconds}, tls));
+        }
         reply(std::move(out));
     };
 }
@@ -51,6 +71,17 @@ PrincipalService::Reply<T> json_to(ApiReplyTo reply) {
         }
         reply(json_reply(200, encode(*value)));
     };
+}
+
+void note_caller(LoginRequest& request, const HttpRequest& http) {
+    request.peer = peer_group_of(http);
+    if (auto device = cookie_of(http, kDeviceCookie)) {
+        request.device.emplace(*std::move(device));
+    }
+}
+
+void note_caller(ActivateRequest& request, const HttpRequest& http) {
+    request.peer = peer_group_of(http);
 }
 
 // login and activate: anyone may call, and the answer carries a session.
@@ -71,6 +102,9 @@ auto handle_entrance(PrincipalService& principals, Entrance<Request> entrance) {
         if (!request) {
             reply(std::unexpected(std::move(request).error()));
             return;
+        }
+        if (call.http != nullptr) {
+            note_caller(*request, *call.http);
         }
         const bool want_token = request->want_token;
         (principals.*entrance.enter)(
@@ -129,7 +163,8 @@ void add_entrances(OperationTable& table, PrincipalService& principals) {
          "Log in as a human.",
          "Sets the session cookie, good for 12 hours. Whatever is wrong, the answer is the same "
          "401. After five failures the account is shut for a minute, then longer, up to fifteen "
-         "minutes: 429 with Retry-After."},
+         "minutes: 429 with Retry-After. A browser in which the human has logged in before is "
+         "counted apart, by the cookie it was given then."},
         kAnyone);
     login.request_schema = login_schema();
     login.answer_schema = logged_in_schema();
@@ -160,7 +195,7 @@ void logout(PrincipalService& principals, ApiCall call, ApiReplyTo reply) {
                 return;
             }
             ApiReply out = json_reply(200, encode(*info));
-            out.headers.emplace_back("Set-Cookie", cookie("", 0, tls));
+            out.headers.push_back(session_cookie("", 0, tls));
             reply(std::move(out));
         });
 }

@@ -68,6 +68,48 @@ TEST_F(AccountOperations, SetACookieThatScriptsAndForeignPagesCannotUse) {
     EXPECT_TRUE(desk_.holder_of(token_in(cookie)));
 }
 
+TEST_F(AccountOperations, GiveABrowserACookieThatItIsKnownByAndAProgramNone) {
+    const auto device_of = [](const Result<ApiReply>& reply) {
+        for (const auto& [name, value] : reply->headers) {
+            if (name == "Set-Cookie" && value.starts_with("interlock_device=")) {
+                return value;
+            }
+        }
+        return std::string();
+    };
+    const std::string cookie = device_of(call("login", login_body()));
+    EXPECT_TRUE(cookie.starts_with("interlock_device=ild_"));
+    EXPECT_TRUE(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/account; Max-Age=31536000"))
+        << cookie;
+    http_.headers.emplace_back("Cookie", "interlock_device=" + token_in(cookie));
+    EXPECT_EQ(device_of(call("login", login_body())), "");  // It has one.
+    http_.headers.pop_back();
+    Json body = login_body();
+    body.set("want_token", true);
+    EXPECT_EQ(device_of(call("login", std::move(body))), "");
+}
+
+TEST_F(AccountOperations, LetAKnownBrowserInWhileStrangersKeepTheAccountShut) {
+    const std::string device = [&] {
+        const auto reply = call("login", login_body());
+        for (const auto& [name, value] : reply->headers) {
+            if (value.starts_with("interlock_device=")) {
+                return token_in(value);
+            }
+        }
+        return std::string();
+    }();
+    Json wrong = login_body();
+    wrong.set("password", "a wrong password");
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_FALSE(call("login", wrong));
+    }
+    EXPECT_EQ(call("login", login_body()).error().http_status(), 429);
+
+    http_.headers.emplace_back("Cookie", "a=b; interlock_device=" + device);
+    EXPECT_TRUE(call("login", login_body()));
+}
+
 TEST_F(AccountOperations, MarkTheCookieSecureUnderTls) {
     http_.tls = true;
 

@@ -18,6 +18,9 @@ struct LoginRequest {
     SecretString password;
     std::optional<std::string> totp;
     bool want_token = false;  // The token in the body as well: for programs without cookies.
+    // Not of the document: where the request comes from, and the cookie of a known device.
+    std::string peer = {};
+    std::optional<SecretString> device = std::nullopt;
 };
 Result<LoginRequest> decode_login(const Json& json);
 Json login_schema();
@@ -28,6 +31,7 @@ struct ActivateRequest {
     bool want_token = false;
     // Also lets an agent provision exchange keys, once (docs/contracts/onboarding.md).
     bool grant_key_provisioning = false;
+    std::string peer = {};  // Not of the document.
 };
 Result<ActivateRequest> decode_activate(const Json& json);
 Json activate_schema();
@@ -76,6 +80,7 @@ Json session_info_schema();
 struct LoggedIn {
     SessionInfo info;
     SecretString token;
+    std::optional<SecretString> device = std::nullopt;  // Of a browser that is known from now on.
 };
 // The token is in the document only when it was asked for.
 Json encode(const LoggedIn& logged_in, bool with_token);

@@ -49,6 +49,37 @@ void read_sessions(FieldReader& in, Human& human) {
     }
 }
 
+Json encode_device(const KnownDevice& device) {
+    return Json::object({
+        {"token_hash", device.token_hash},
+        {"used_at", to_text(device.used_at)},
+        {"failed_logins", device.logins.failed},
+        {"locked_until", to_text(device.logins.locked_until)},
+    });
+}
+
+// Absent in what was stored before there were any.
+void read_devices(FieldReader& in, Human& human) {
+    const Json::Array* stored = in.optional_array("devices", kDevicesMax);
+    if (stored == nullptr) {
+        return;
+    }
+    for (const Json& item : *stored) {
+        FieldReader device(item, in.path_of("devices"));
+        human.devices.push_back({
+            .token_hash = device.required<std::string>("token_hash"),
+            .used_at = device.required<Timestamp>("used_at"),
+            .logins =
+                {.failed = device.required<std::int64_t>("failed_logins"),
+                 .locked_until = device.required<Timestamp>("locked_until")},
+        });
+        device.reject_unknown();
+        if (auto read = device.finish(true); !read) {
+            in.absorb(read.error());
+        }
+    }
+}
+
 void read_memberships(FieldReader& in, Human& human) {
     for (const Json& item : in.required_array("memberships", kMembershipsMax)) {
         if (item.is_string()) {
@@ -75,6 +106,10 @@ Json encode_state(const Human& human) {
     for (const HumanSession& session : human.sessions) {
         sessions.push(encode_session(session));
     }
+    Json devices = Json::array();
+    for (const KnownDevice& device : human.devices) {
+        devices.push(encode_device(device));
+    }
     const auto& code = human.one_time_code;
     return Json::object({
         {"human_id", human.human_id.text()},
@@ -89,6 +124,7 @@ Json encode_state(const Human& human) {
         {"failed_logins", human.logins.failed},
         {"locked_until", to_text(human.logins.locked_until)},
         {"sessions", std::move(sessions)},
+        {"devices", std::move(devices)},
         {"created_at", to_text(human.created_at)},
     });
 }
@@ -111,6 +147,7 @@ Result<Human> decode_human_state(const Json& json) {
     human.logins.failed = in.required<std::int64_t>("failed_logins");
     human.logins.locked_until = in.required<Timestamp>("locked_until");
     read_sessions(in, human);
+    read_devices(in, human);
     human.created_at = in.required<Timestamp>("created_at");
     in.reject_unknown();
     return in.finish(std::move(human));

@@ -40,6 +40,7 @@ inline constexpr ErrorKind totp_not_started{
 inline constexpr std::size_t kSessionsMax = 10;      // Per human; the oldest gives way.
 inline constexpr std::size_t kMembershipsMax = 100;  // Tenants of one human.
 inline constexpr std::size_t kEmailLengthMax = 254;
+inline constexpr std::size_t kDevicesMax = 8;  // Per human; the one unused longest gives way.
 
 struct HumanSession {
     SessionId session_id;
@@ -61,6 +62,15 @@ struct LoginCounter {
     friend bool operator==(const LoginCounter&, const LoginCounter&) = default;
 };
 
+// A browser in which this human has logged in before. Its cookie proves nothing but that: it has a
+// count of failures of its own, so that strangers who guess cannot shut the human out.
+struct KnownDevice {
+    std::string token_hash;  // SHA-256 hex of the whole "ild_…" text.
+    Timestamp used_at;       // By a login.
+    LoginCounter logins;
+    friend bool operator==(const KnownDevice&, const KnownDevice&) = default;
+};
+
 struct Human {
     HumanId human_id;
     std::string email;                         // Lower case; unique on this host.
@@ -73,6 +83,7 @@ struct Human {
     std::optional<OneTimeCode> one_time_code;
     LoginCounter logins;
     std::vector<HumanSession> sessions;  // Oldest first.
+    std::vector<KnownDevice> devices;    // Unused longest first.
     Timestamp created_at;
 
     bool is_activated() const { return password_hash.has_value(); }

@@ -24,6 +24,11 @@ Human sample() {
         .expires_at = {1'794'787'200'000'000},
         .failed_proofs = 2,
     });
+    human.devices.push_back({
+        .token_hash = std::string(64, 'd'),
+        .used_at = {1'794'743'500'000'000},
+        .logins = {.failed = 2, .locked_until = {1'794'744'070'000'000}},
+    });
     human.created_at = {1'794'743'000'000'000};
     return human;
 }

@@ -21,6 +21,7 @@
 #include "services/onboarding/account_board.h"
 #include "services/onboarding/signup_door.h"
 #include "services/principal_service.h"
+#include "services/worker_pool.h"
 
 namespace interlock {
 
