@@ -159,6 +159,7 @@ Result<void> LoadServer::open() {
         .is_ready = [this] { return plane_->is_ready(); }});
     HttpServerConfig config;
     config.limits.connections_max = kHttpConnectionsMax;
+    config.limits.connections_per_peer_max = kHttpConnectionsMax;  // No judge: all are strangers.
     TRY_ASSIGN(
         http_, HttpServer::open(config, [this](const HttpRequest& request, const auto& responder) {
             handle(request, responder);

@@ -130,7 +130,8 @@ Result<void> add_gateways(ServerProcess& server, std::int64_t count) {
 Result<RelaySocketsRow> measure_ours(const RelayBenchOptions& options, const std::string& folder) {
     ServerProcess::Options server_options{.program = options.program, .folder = folder, .sink = {}};
     server_options.config +=
-        "connections_max = " + std::to_string(options.idle_sockets + kSpareFiles) +
+        // An eighth of the places is kept for newcomers.
+        "connections_max = " + std::to_string(options.idle_sockets * 8 / 7 + kSpareFiles) +
         "\n[[relay.bot]]\nplatform = \"local\"\nbot_id = \"console\"\n";
     TRY_ASSIGN(ServerProcess server, ServerProcess::start(server_options));
     TRY(add_gateways(server, options.idle_sockets));

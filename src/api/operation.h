@@ -47,6 +47,19 @@ struct QueryParameter {
     Json schema;  // JSON Schema of the decoded text; "integer" parameters are checked as such.
 };
 
+// The longest body of an operation unless it says less: a list of everything a tenant may have.
+inline constexpr std::size_t kOperationBodyBytesMax = 1024 * 1024;
+// Of a stranger, whatever the operation: an address, a password and a code.
+inline constexpr std::size_t kStrangerBodyBytesMax = 4 * 1024;
+
+// Whose budget of requests a call without a credential draws on; all are by the caller's address.
+enum class AnonymousLane {
+    ordinary,
+    page,      // Files that are the same for everyone; generous.
+    entrance,  // Login, activation, signup: each costs the server far more than the caller.
+    none,      // Never limited: whoever watches over the server must not be told to come later.
+};
+
 struct ToolHints {
     bool read_only = false;
     bool destructive = false;
@@ -66,6 +79,8 @@ struct Operation {
     std::vector<std::string> answer_content_types = {};  // When not JSON, for OpenAPI.
     std::vector<int> statuses = {200};                   // Success statuses, for OpenAPI.
     std::optional<ToolHints> tool = std::nullopt;        // Set: offered to agents over MCP.
+    std::size_t body_bytes_max = kOperationBodyBytesMax;
+    AnonymousLane lane = AnonymousLane::ordinary;
     std::function<void(ApiCall, ApiReplyTo)> handle;
 };
 

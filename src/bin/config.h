@@ -32,6 +32,11 @@ struct Config {
     std::string http_tls_certificate;
     std::string http_tls_key;
     std::int64_t http_connections_max = 4096;
+    std::int64_t http_connections_per_peer = 512;
+    std::int64_t http_anonymous_requests_per_second = 100;
+    std::int64_t http_body_megabytes = 256;
+    std::string stop_address = "127.0.0.1";  // Empty: no stop listener.
+    std::optional<std::uint16_t> stop_port;  // Nothing: one above http_port.
     bool approvals_two_person = false;
     std::string effects_sink;           // Path of the sink's Unix socket; empty: none.
     std::string vault_master_key_file;  // Empty: master.key in the data folder.

@@ -100,6 +100,25 @@ std::vector<ConfigKey> http_keys() {
          [](Config& c, const std::string& text) {
              return set_integer<std::int64_t>(c.http_connections_max, text, 16, 1'000'000);
          }},
+        {"http.connections_per_peer",
+         "Connections of one address (IPv6: of one /64) that have shown no good credential.",
+         [](const Config& c) { return std::to_string(c.http_connections_per_peer); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::int64_t>(c.http_connections_per_peer, text, 1, 1'000'000);
+         }},
+        {"http.anonymous_requests_per_second",
+         "Requests per second without a credential, of one address (IPv6: of one /64).",
+         [](const Config& c) { return std::to_string(c.http_anonymous_requests_per_second); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::int64_t>(
+                 c.http_anonymous_requests_per_second, text, 1, 1'000'000);
+         }},
+        {"http.body_megabytes",
+         "Bodies of requests that the server holds at once, in MiB; a fourth for strangers.",
+         [](const Config& c) { return std::to_string(c.http_body_megabytes); },
+         [](Config& c, const std::string& text) {
+             return set_integer<std::int64_t>(c.http_body_megabytes, text, 128, 65'536);
+         }},
         {"http.requests_per_second",
          "Requests per second and credential; 0 sets no limit.",
          [](const Config& c) { return std::to_string(c.http_requests_per_second); },
@@ -122,6 +141,28 @@ std::vector<ConfigKey> http_keys() {
             "PEM file; with http.tls_key turns on TLS.",
             &Config::http_tls_certificate),
         text_key("http.tls_key", "PEM file of the private key.", &Config::http_tls_key),
+    };
+}
+
+std::vector<ConfigKey> stop_keys() {
+    return {
+        text_key(
+            "stop.address",
+            "Address of the listener that answers only the kill switch, whatever happens on the "
+            "other; empty: none.",
+            &Config::stop_address),
+        {"stop.port",
+         "Its port; empty: one above http.port; 0 takes any free one.",
+         [](const Config& c) { return c.stop_port ? std::to_string(*c.stop_port) : std::string(); },
+         [](Config& c, const std::string& text) -> std::string {
+             std::uint16_t port = 0;
+             const std::string problem =
+                 text.empty() ? "" : set_integer<std::uint16_t>(port, text, 0, 65535);
+             if (problem.empty()) {
+                 c.stop_port = text.empty() ? std::nullopt : std::optional(port);
+             }
+             return problem;
+         }},
     };
 }
 
@@ -435,6 +476,9 @@ std::vector<ConfigKey> all_config_keys() {
          }},
     };
     for (ConfigKey& key : http_keys()) {
+        keys.push_back(std::move(key));
+    }
+    for (ConfigKey& key : stop_keys()) {
         keys.push_back(std::move(key));
     }
     keys.push_back(

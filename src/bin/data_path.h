@@ -33,6 +33,10 @@ inline std::string quarantine_folder(const std::string& data_folder) {
 inline std::string operator_socket_path(const std::string& data_folder) {
     return data_folder + "/operator.sock";
 }
+// Where the stop listener of the running server is, in one line.
+inline std::string stop_url_path(const std::string& data_folder) {
+    return data_folder + "/stop.url";
+}
 inline std::string lock_path(const std::string& data_folder) {
     return data_folder + "/LOCK";
 }

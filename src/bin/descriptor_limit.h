@@ -1,11 +1,12 @@
-// How many files and connections this process may have open.
+// How many files the process may have open.
 #pragma once
 
 #include <cstdint>
 
 namespace interlock {
 
-// Takes all that the system allows, and warns when that is less than the connections configured.
-void raise_descriptor_limit(std::int64_t connections);
+// Raises it as far as the host lets us. Gives how many of these connections there can be then, and
+// warns when that is fewer.
+std::int64_t raise_descriptor_limit(std::int64_t connections);
 
 }  // namespace interlock

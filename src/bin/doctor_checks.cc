@@ -19,6 +19,8 @@
 #include "bin/data_path.h"
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
+#include "bin/stop_listener.h"
+#include "net/client_socket.h"
 #include "net/tls_check.h"
 
 namespace interlock {
@@ -246,6 +248,43 @@ DoctorFinding check_sink(const Config& config) {
     return good("effect sink", std::to_string(counts->performed) + " effects on record");
 }
 
+DoctorFinding check_stop(const Config& config) {
+    constexpr std::size_t kUrlBytesMax = 300;
+    constexpr std::string_view kName = "stop listener";
+    const std::string next = "See stop.address and stop.port in `interlock config show`.";
+    if (is_locked(config.data_folder)) {
+        auto url = read_small_file(stop_url_path(config.data_folder), kUrlBytesMax);
+        if (!url) {
+            return note(
+                std::string(kName),
+                "the server runs without one: a flood on its port can slow a stop over HTTP",
+                next);
+        }
+        url->erase(url->find_last_not_of('\n') + 1);
+        const std::size_t host = url->find("://") + 3;
+        const std::size_t colon = url->rfind(':');
+        HttpTarget target;
+        target.host = url->substr(host, colon - host);
+        std::erase_if(target.host, [](char c) { return c == '[' || c == ']'; });
+        target.port = static_cast<std::uint16_t>(std::atoi(url->c_str() + colon + 1));
+        const auto reached =
+            ClientSocket::connect(target, std::chrono::steady_clock::now() + kServerWait);
+        return reached ? good(std::string(kName), *url + " takes connections")
+                       : bad(std::string(kName),
+                             *url + " does not answer: " + reached.error().message,
+                             "Restart the server; until then stop with `interlock kill on`.");
+    }
+    if (!has_stop_listener(config)) {
+        return note(std::string(kName), "off: a flood can slow a stop over HTTP", next);
+    }
+    if (const auto allowed = check_stop_listener(config); !allowed) {
+        return bad(std::string(kName), allowed.error());
+    }
+    return good(
+        std::string(kName),
+        "will be on " + config.stop_address + " port " + std::to_string(stop_port_of(config)));
+}
+
 DoctorFinding check_tls(const Config& config, Clock& clock) {
     if (config.http_tls_certificate.empty()) {
         return good("TLS", "off");
@@ -283,6 +322,7 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
     findings.push_back(check_clock(clock));
     if (loaded) {
         findings.push_back(check_sink(loaded->config));
+        findings.push_back(check_stop(loaded->config));
         findings.push_back(check_tls(loaded->config, clock));
         findings.push_back(check_limits(loaded->config));
         findings.push_back(check_paper_venue(loaded->config, clock));

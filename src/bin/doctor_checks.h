@@ -33,6 +33,8 @@ DoctorFinding check_sync(const std::string& data_folder, Clock& clock);
 DoctorFinding check_space(const std::string& data_folder);
 DoctorFinding check_kill_file(const std::string& data_folder);
 DoctorFinding check_sink(const Config& config);
+// Where the stop listener is, and whether it takes connections when a server runs.
+DoctorFinding check_stop(const Config& config);
 DoctorFinding check_tls(const Config& config, Clock& clock);
 // Shows for each configured limit that it can say no.
 DoctorFinding check_limits(const Config& config);

@@ -30,6 +30,22 @@ TEST(Doctor, FindsAHealthyFolderHealthy) {
     EXPECT_EQ(check_kill_file(ledger.path()).health, Health::good);
 }
 
+TEST(Doctor, NamesTheStopListenerAndRefusesPlainTextBeyondThisMachine) {
+    const testing::TempFolder folder;
+    Config config;
+    config.data_folder = folder.path().string();
+    EXPECT_EQ(check_stop(config).health, Health::good);
+    EXPECT_NE(check_stop(config).detail.find("127.0.0.1 port 8421"), std::string::npos);
+    config.stop_port = 9000;
+    EXPECT_NE(check_stop(config).detail.find("port 9000"), std::string::npos);
+    config.stop_address = "0.0.0.0";
+    EXPECT_EQ(check_stop(config).health, Health::bad);
+    config.http_tls_certificate = "certificate.pem";
+    EXPECT_EQ(check_stop(config).health, Health::good);
+    config.stop_address = "";
+    EXPECT_EQ(check_stop(config).health, Health::note);
+}
+
 TEST(Doctor, LeavesNothingBehind) {
     const testing::TempFolder folder;
     FakeClock clock;

@@ -156,6 +156,13 @@ bool RelayPlatform::takes(const HttpRequest& request) const {
     return RelayFace::takes(request) || RelayMediaHttp::takes(request) || http_->takes(request);
 }
 
+HeadVerdict RelayPlatform::judge(const HttpRequest& head) const {
+    if (RelayFace::takes(head)) {
+        return face_->judge(head);
+    }
+    return RelayMediaHttp::takes(head) ? media_http_->judge(head) : http_->judge(head);
+}
+
 void RelayPlatform::handle(HttpRequest request, HttpResponderPtr responder) {
     if (RelayFace::takes(request)) {
         face_->handle(request, responder);

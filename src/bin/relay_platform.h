@@ -42,6 +42,7 @@ public:
 
     // Whether a request is the relay's own; those never reach the operation table.
     bool takes(const HttpRequest& request) const;
+    HeadVerdict judge(const HttpRequest& head) const;
     void handle(HttpRequest request, HttpResponderPtr responder);
 
     RelayPlane& plane() { return *plane_; }

@@ -79,9 +79,14 @@ ExitCode serve(const GlobalOptions& global, const ServeOptions& options) {
     run_until_stopped(**server, [&] {
         // Scripts wait for this line; everything else goes to the log on standard error.
         std::cout << "ready " << (*server)->address() << std::endl;
+        const std::string stop = (*server)->stop_address();
+        if (!stop.empty()) {
+            std::cout << "stop " << stop << std::endl;
+        }
         log_info(
             "server_ready",
             {{"address", (*server)->address()},
+             {"stop", stop.empty() ? "off" : stop},
              {"data", loaded->config.data_folder},
              {"version", interlock_version()}});
     });

@@ -1,7 +1,11 @@
 #include "bin/server.h"
 
+#include <malloc.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
+#include <fstream>
 
 #include "adapters/paper/paper_venue.h"
 #include "adapters/paper/shadow_venue.h"
@@ -39,9 +43,11 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "bin/bot_platform.h"
+#include "bin/data_path.h"
 #include "bin/descriptor_limit.h"
 #include "bin/quarantine.h"
 #include "bin/relay_platform.h"
+#include "bin/stop_listener.h"
 #include "bin/version.h"
 #include "core/market/synthetic_market.h"
 #include "services/ledger_check.h"
@@ -60,6 +66,19 @@ constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 // The engine goes round at least every few milliseconds; a minute of silence is a wedge (S13).
 constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
+
+// After a flood of bodies their memory is free and still ours; says whether one is going on.
+bool give_memory_back(std::uint64_t body_bytes, bool were_many) {
+    constexpr std::uint64_t kMany = 16 * 1024 * 1024;
+    if (body_bytes >= kMany) {
+        return true;
+    }
+    if (were_many && body_bytes < kMany / 4) {
+        malloc_trim(0);
+        return false;
+    }
+    return were_many;
+}
 
 }  // namespace
 
@@ -91,6 +110,7 @@ struct Server::Body {
     std::unique_ptr<McpServer> mcp_server;
     std::unique_ptr<McpHttp> mcp;
     std::unique_ptr<HttpServer> http;
+    std::unique_ptr<StopListener> stop_listener;
     std::vector<ChainReport> chains;
     std::atomic<bool> started{false};
     BoundedQueue<int> watch_bell{1, 1};  // Closed to end the watch.
@@ -112,6 +132,8 @@ struct Server::Body {
     std::string address() const;  // Where it listens.
     void build_table();
     Result<void> build_faces();
+    HttpFaceConfig face_config() const;
+    Result<void> open_stop_listener();
     void add_gauges();
     std::string not_ready_because();
 };
@@ -379,6 +401,15 @@ void Server::Body::add_gauges() {
     metrics.add_gauge("interlock_connections", "Open HTTP connections.", [this] {
         return static_cast<double>(http->counters().open);
     });
+    metrics.add_gauge("interlock_connections_known", "Of those, of callers who said who.", [this] {
+        return static_cast<double>(http->counters().known);
+    });
+    metrics.add_gauge("interlock_strangers_closed", "Silent ones closed for newcomers.", [this] {
+        return static_cast<double>(http->counters().made_room);
+    });
+    metrics.add_gauge("interlock_body_bytes", "Of requests that are not answered yet.", [this] {
+        return static_cast<double>(http->counters().body_bytes);
+    });
     metrics.add_gauge("interlock_kill_switch_global", "1 while the global latch is up.", [this] {
         return plane->latch.is_raised_global() ? 1.0 : 0.0;
     });
@@ -394,8 +425,14 @@ Result<void> Server::Body::open_http() {
     http_config.port = config.http_port;
     http_config.threads = config.http_threads;
     http_config.limits.connections_max = static_cast<std::size_t>(config.http_connections_max);
-    http_config.limits.large_bodies = {
-        .path = std::string(kMediaUploadPath), .bytes_max = kMediaBytesMax};
+    http_config.limits.connections_per_peer_max =
+        static_cast<std::size_t>(config.http_connections_per_peer);
+    http_config.limits.body_bytes_total_max =
+        static_cast<std::size_t>(config.http_body_megabytes) * 1024 * 1024;
+    http_config.limits.large_bodies.bytes_max = kMediaBytesMax;
+    http_config.judge = [this](const HttpRequest& head) {
+        return relay->takes(head) ? relay->judge(head) : face->judge(head);
+    };
     http_config.unix_socket_path = folder->file("operator.sock");
     if (!config.http_tls_certificate.empty()) {
         http_config.tls = TlsFiles{config.http_tls_certificate, config.http_tls_key};
@@ -421,6 +458,30 @@ std::string Server::Body::address() const {
            std::to_string(http->port());
 }
 
+HttpFaceConfig Server::Body::face_config() const {
+    return {
+        .allowed_hosts = config.http_allowed_hosts,
+        .requests_per_second = config.http_requests_per_second,
+        .tenant_requests_per_second = config.http_tenant_requests_per_second,
+        .anonymous_requests_per_second = config.http_anonymous_requests_per_second};
+}
+
+Result<void> Server::Body::open_stop_listener() {
+    if (!has_stop_listener(config)) {
+        return {};
+    }
+    TRY_ASSIGN(
+        stop_listener,
+        StopListener::open(
+            {.config = config,
+             .kill = plane->kill,
+             .directory = plane->directory,
+             .clock = clock,
+             .metrics = metrics,
+             .face = face_config()}));
+    return {};
+}
+
 Result<void> Server::Body::build_faces() {
     TRY(open_http());
     build_table();
@@ -434,10 +495,8 @@ Result<void> Server::Body::build_faces() {
                 [this](HttpRequest request, Principal principal, HttpResponderPtr responder) {
                     mcp->handle(std::move(request), std::move(principal), std::move(responder));
                 }},
-        HttpFaceConfig{
-            .allowed_hosts = config.http_allowed_hosts,
-            .requests_per_second = config.http_requests_per_second,
-            .tenant_requests_per_second = config.http_tenant_requests_per_second});
+        face_config());
+    TRY(open_stop_listener());
     catalog = std::make_unique<OperationCatalog>(OperationCatalog::Parts{
         .table = table,
         .tenant_exists =
@@ -488,7 +547,7 @@ Result<std::unique_ptr<Server>> Server::open(const Config& config) {
 
 Result<void> Server::build(const Config& config) {
     body_->config = config;
-    raise_descriptor_limit(config.http_connections_max);
+    body_->config.http_connections_max = raise_descriptor_limit(config.http_connections_max);
     std::signal(SIGPIPE, SIG_IGN);  // A peer that went away is an error of one call, not our end.
     TRY(body_->open_folder());
     TRY(body_->build_plane());
@@ -502,6 +561,12 @@ void Server::start() {
     body_->platform->start();
     body_->relay->start();
     body_->http->start();
+    if (body_->stop_listener) {
+        body_->stop_listener->start();
+        // For `doctor` and scripts. Not worth a failed start: the address is also said aloud.
+        std::ofstream(stop_url_path(body_->folder->path()))
+            << body_->stop_listener->address() << "\n";
+    }
     body_->venue_thread = std::thread([this] { body_->watch_venues(); });
     watch_ = std::thread([this] { watch(); });
     body_->started = true;
@@ -524,6 +589,10 @@ void Server::stop() {
     }
     if (body_->http) {
         body_->http->stop(kShutdownGrace);
+    }
+    if (body_->stop_listener) {
+        body_->stop_listener->stop(kShutdownGrace);
+        ::unlink(stop_url_path(body_->folder->path()).c_str());
     }
     if (body_->relay) {
         body_->relay->stop();
@@ -548,6 +617,7 @@ void Server::stop() {
 void Server::watch() {
     bool raised = body_->flag->is_raised();
     bool wedged = false;
+    bool bodies_were_many = false;
     while (!body_->watch_bell.is_closed()) {
         body_->watch_bell.pop(1, kWatchPeriod);  // Nobody rings: this is a wait that close() ends.
         const bool now_raised = body_->flag->is_raised();
@@ -563,11 +633,16 @@ void Server::watch() {
             body_->plane->kill.stop_without_engine("the engine's heartbeat was lost");
         }
         wedged = !alive;
+        bodies_were_many = give_memory_back(body_->http->counters().body_bytes, bodies_were_many);
     }
 }
 
 std::string Server::address() const {
     return body_->address();
+}
+
+std::string Server::stop_address() const {
+    return body_->stop_listener ? body_->stop_listener->address() : std::string();
 }
 
 std::uint16_t Server::port() const {

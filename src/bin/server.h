@@ -28,7 +28,8 @@ public:
     // Takes no new connections, finishes accepted turns, signs the chains' heads.
     void stop();
 
-    std::string address() const;  // "http://127.0.0.1:8420"
+    std::string address() const;       // "http://127.0.0.1:8420"
+    std::string stop_address() const;  // Of the stop listener; empty: there is none.
     std::uint16_t port() const;
     Plane& plane();
     PrincipalService& principals();

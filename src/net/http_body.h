@@ -12,14 +12,15 @@
 #include <string_view>
 
 #include "net/http_format.h"
-#include "net/large_bodies.h"
 
 namespace interlock {
+
+class HeadGate;  // net/http_parse.h
 
 struct HttpParseLimits {
     std::size_t header_bytes_max = 16 * 1024;  // Also of one chunk's head line, and of trailers.
     std::size_t body_bytes_max = 1024 * 1024;
-    LargeBodies* large_bodies = nullptr;  // Of requests; null: none. Outlives the parser.
+    HeadGate* gate = nullptr;  // Of requests; null: none. Outlives the parser.
 };
 
 enum class ParseStatus { need_more, complete, failed };

@@ -14,7 +14,8 @@ namespace interlock {
 namespace {
 
 constexpr std::size_t kIdleInputBytes = 4 * 1024;   // Held by every idle connection.
-constexpr std::size_t kBusyInputBytes = 64 * 1024;  // While a request is arriving.
+constexpr std::size_t kHeadInputBytes = 16 * 1024;  // While a request is arriving ...
+constexpr std::size_t kBusyInputBytes = 64 * 1024;  // ... that has a long body.
 // Pipelined requests kept while one is being handled; then we stop reading.
 constexpr std::size_t kReadAheadMax = 16 * 1024;
 // Answers to pipelined requests gathered into one write.
@@ -33,21 +34,98 @@ void release_if_large(std::string& buffer, std::size_t kept_max) {
 }  // namespace
 
 HttpConnection::HttpConnection(
-    std::shared_ptr<HttpLoop> loop, PeerInfo peer, ConnectionBudget& budget)
+    std::shared_ptr<HttpLoop> loop, PeerInfo peer, Seat seat)
     : loop_(std::move(loop)),
       peer_(std::move(peer)),
-      budget_(budget),
+      seat_(std::move(seat)),
       parser_(
           std::in_place,
           HttpParseLimits{
               .header_bytes_max = loop_->shared().limits.header_bytes_max,
               .body_bytes_max = loop_->shared().limits.body_bytes_max,
-              .large_bodies = &loop_->shared().large_bodies,
+              .gate = this,
           }) {}
 
 HttpConnection::~HttpConnection() {
     if (phase_ != Phase::closed) {
-        loop_->shared().give_back(budget_);  // The loop ended before it could start us.
+        loop_->shared().give_back(seat_);  // The loop ended before it could start us.
+    }
+}
+
+HeadGate::Allowance HttpConnection::allow(HttpRequest& head, std::optional<std::uint64_t> length) {
+    head.listener = peer_.listener;
+    head.tls = peer_.tls;
+    head.peer_is_loopback = peer_.is_loopback;
+    head.peer_address = peer_.address;
+    HttpShared& shared = loop_->shared();
+    const std::size_t ordinary_max = shared.limits.body_bytes_max;
+    HeadVerdict verdict{.body_bytes_max = ordinary_max};
+    if (shared.judge) {
+        verdict = shared.judge(head);
+    }
+    is_urgent_ = verdict.is_urgent;
+    refusal_ = std::move(verdict.refusal);
+    owner_ = {.name = peer_.group, .is_known = false};
+    if (!verdict.holder.empty()) {
+        know(verdict.holder);
+        owner_ = {.name = verdict.holder, .is_known = true};
+    }
+    // Chunks do not say how many there will be.
+    if (verdict.is_large && (!length || *length > ordinary_max)) {
+        if (!shared.large_bodies.take(verdict.holder)) {
+            return {.body_bytes_max = 0, .fault = HttpFault::too_many_bodies};
+        }
+        large_holder_ = verdict.holder;
+        read_deadline_ = NetClock::now() + shared.limits.large_body_read_timeout;
+        has_begun_ = true;
+        return {std::min(verdict.body_bytes_max, shared.large_bodies.bytes_max())};
+    }
+    return {std::min(verdict.body_bytes_max, ordinary_max)};
+}
+
+bool HttpConnection::keep(std::size_t count) {
+    if (!loop_->shared().body_bytes.take(owner_, count)) {
+        return false;
+    }
+    body_bytes_held_ += count;
+    return true;
+}
+
+void HttpConnection::know(const std::string& holder) {
+    if (!seat_.place) {
+        return;
+    }
+    if (const auto victim = loop_->shared().places.know(seat_.place, holder)) {
+        victim->loop().post([victim] { victim->close(); });
+    }
+}
+
+bool HttpConnection::is_known() const {
+    return !seat_.place || loop_->shared().places.is_known(seat_.place);
+}
+
+void HttpConnection::release_large() {
+    if (const auto holder = std::exchange(large_holder_, std::nullopt)) {
+        loop_->shared().large_bodies.give_back(*holder);
+    }
+}
+
+void HttpConnection::release_body() {
+    release_large();
+    if (const std::size_t held = std::exchange(body_bytes_held_, 0); held > 0) {
+        loop_->shared().body_bytes.give_back(owner_, held);
+    }
+}
+
+void HttpConnection::begin_answer() {
+    if (seat_.place) {
+        loop_->shared().places.begin_answer(seat_.place);
+    }
+}
+
+void HttpConnection::end_answer() {
+    if (seat_.place) {
+        loop_->shared().places.end_answer(seat_.place);
     }
 }
 
@@ -134,6 +212,12 @@ bool HttpConnection::read_request() {
             answer_fault(parser_->fault());
             return false;
         case ParseStatus::complete:
+            begin_answer();
+            if (!loop_->may_handle(is_urgent_)) {
+                phase_ = Phase::waiting;
+                loop_->handle_later(shared_from_this(), is_known());
+                return false;
+            }
             dispatch();
             return true;
         case ParseStatus::need_more:
@@ -146,25 +230,28 @@ bool HttpConnection::read_request() {
         has_begun_ = true;
         read_deadline_ = NetClock::now() + loop_->shared().limits.request_read_timeout;
     }
-    if (parser_->reads_large_body() && !std::exchange(has_more_time_, true)) {
-        read_deadline_ = NetClock::now() + loop_->shared().limits.large_body_read_timeout;
-    }
     return false;
+}
+
+void HttpConnection::handle_now() {
+    if (phase_ != Phase::waiting) {
+        return;
+    }
+    is_pumping_ = true;  // An answer that comes at once is left to the pump below.
+    dispatch();
+    is_pumping_ = false;
+    pump();
 }
 
 void HttpConnection::dispatch() {
     ParsedRequest parsed = parser_->take();
     has_begun_ = false;
-    has_more_time_ = false;
+    release_large();
     phase_ = Phase::handling;
     ++request_;
     keep_alive_ = parsed.keep_alive;
     is_http_1_0_ = parsed.http_1_0;
     is_head_ = parsed.request.method == "HEAD";
-    parsed.request.listener = peer_.listener;
-    parsed.request.tls = peer_.tls;
-    parsed.request.peer_is_loopback = peer_.is_loopback;
-    parsed.request.peer_address = peer_.address;
     loop_->shared().requests.fetch_add(1, std::memory_order_relaxed);
     UpgradeOffer offer = judge_upgrade(parsed.request, is_http_1_0_);
     is_upgrade_ = offer.refusal == 0;
@@ -266,7 +353,8 @@ void HttpConnection::answer_fault(HttpFault fault) {
     keep_alive_ = false;
     is_http_1_0_ = false;
     is_head_ = false;
-    append_response(out_, fault_response(fault), framing());
+    const bool is_refused = fault == HttpFault::body_too_large && refusal_;
+    append_response(out_, is_refused ? *refusal_ : fault_response(fault), framing());
     finish_exchange();
 }
 
@@ -279,6 +367,10 @@ void HttpConnection::begin_stream(StreamStart start) {
     keep_alive_ = keep_alive_ && !is_http_1_0_;
     append_stream_head(out_, start.head, framing());
     phase_ = Phase::streaming;
+    release_body();
+    if (!is_known()) {
+        end_answer();  // Whoever listens without saying who he is makes room like the silent.
+    }
     channel_ = std::move(start.channel);
     if (is_head_) {
         channel_->lose_peer();  // HEAD wants no body, so nobody listens to this stream.
@@ -299,6 +391,8 @@ void HttpConnection::end_stream() {
 
 void HttpConnection::finish_exchange() {
     phase_ = keep_alive_ && !is_stopping_ ? Phase::reading : Phase::closing;
+    release_body();
+    end_answer();
 }
 
 // After everything that could be done now is done: what are we waiting for, and until when?
@@ -310,7 +404,9 @@ void HttpConnection::settle() {
         linger();
     }
     if (phase_ == Phase::reading && !has_begun_) {
-        read_deadline_ = NetClock::now() + loop_->shared().limits.keep_alive_timeout;
+        const HttpLimits& limits = loop_->shared().limits;
+        read_deadline_ =
+            NetClock::now() + (request_ == 0 ? limits.first_byte_timeout : limits.keep_alive_timeout);
     }
     read_more();
 }
@@ -340,7 +436,8 @@ void HttpConnection::read_more() {
         in_end_ = unread;
     }
     const bool is_idle = unread == 0 && !has_begun_;
-    const std::size_t wanted = is_idle ? kIdleInputBytes : std::max(kBusyInputBytes, 2 * unread);
+    const std::size_t busy = body_bytes_held_ > kHeadInputBytes ? kBusyInputBytes : kHeadInputBytes;
+    const std::size_t wanted = is_idle ? kIdleInputBytes : std::max(busy, 2 * unread);
     if (in_.size() < wanted) {
         in_.resize(wanted);
     } else if (is_idle && in_.size() > kIdleInputBytes) {
@@ -444,6 +541,7 @@ void HttpConnection::begin_stop() {
                 close();
             }
             return;
+        case Phase::waiting:
         case Phase::handling:
         case Phase::closed:
             return;
@@ -459,7 +557,8 @@ void HttpConnection::close() {
     close_transport();
     const std::shared_ptr<HttpConnection> self = shared_from_this();  // The map may hold the last.
     loop_->remove(*this);
-    loop_->shared().give_back(budget_);
+    release_body();
+    loop_->shared().give_back(seat_);
     if (const auto channel = std::exchange(channel_, nullptr)) {
         channel->lose_peer();
     }
@@ -480,6 +579,7 @@ bool HttpConnection::is_overdue(NetClock::time_point now) const {
         case Phase::reading:
         case Phase::closing:
             return now >= read_deadline_;
+        case Phase::waiting:
         case Phase::handling:
         case Phase::streaming:
         case Phase::web_socket:

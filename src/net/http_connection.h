@@ -1,7 +1,7 @@
 // One connection of the HTTP server as a state machine, without sockets: bytes come in through
 // on_read(), go out through start_write(), and a derived class moves them (TCP, Unix, TLS).
 //
-//     handshake -> reading -> handling -> reading -> ...            one request at a time, in order
+//     handshake -> reading -> waiting -> handling -> reading -> ... one request at a time, in order
 //                     |          |-> streaming -> reading
 //                     |          `-> web_socket -> closing          frames until the end
 //                     `----------------`-> closing -> closed        closing: last answer, then
@@ -27,13 +27,14 @@ struct PeerInfo {
     bool tls = false;
     bool is_loopback = false;
     std::string address;
+    std::string group;  // net/peer_group.h
 };
 
-class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+class HttpConnection : public std::enable_shared_from_this<HttpConnection>, private HeadGate {
 public:
-    // `budget` is where the connection's place was taken; it goes back there on close.
-    HttpConnection(std::shared_ptr<HttpLoop> loop, PeerInfo peer, ConnectionBudget& budget);
-    virtual ~HttpConnection();
+    // `seat` goes back where it was taken on close.
+    HttpConnection(std::shared_ptr<HttpLoop> loop, PeerInfo peer, Seat seat);
+    ~HttpConnection() override;
     HttpConnection(const HttpConnection&) = delete;
     HttpConnection& operator=(const HttpConnection&) = delete;
 
@@ -42,8 +43,9 @@ public:
     void start();
     void start_refusal();  // Says 503 and closes.
     void take(Delivery delivery);
-    void resume();    // The pause that the loop was asked for is over.
-    void pump_now();  // All that was delivered together is here.
+    void resume();      // The pause that the loop was asked for is over.
+    void handle_now();  // It is the turn of the request that waits.
+    void pump_now();    // All that was delivered together is here.
     void begin_stop();
     void close();  // At once, without another byte.
 
@@ -69,7 +71,26 @@ protected:
     void on_written(bool is_ok, std::size_t count);
 
 private:
-    enum class Phase { handshake, reading, handling, streaming, web_socket, closing, closed };
+    enum class Phase {
+        handshake,
+        reading,
+        waiting,
+        handling,
+        streaming,
+        web_socket,
+        closing,
+        closed
+    };
+
+    // What the parser asks.
+    Allowance allow(HttpRequest& head, std::optional<std::uint64_t> length) override;
+    bool keep(std::size_t count) override;
+    void know(const std::string& holder);
+    bool is_known() const;
+    void release_large();
+    void release_body();
+    void begin_answer();
+    void end_answer();
 
     void pump();
     bool read_request();
@@ -97,7 +118,7 @@ private:
 
     const std::shared_ptr<HttpLoop> loop_;
     const PeerInfo peer_;
-    ConnectionBudget& budget_;  // In HttpShared, which the loop keeps.
+    const Seat seat_;  // In HttpShared, which the loop keeps.
     Phase phase_ = Phase::handshake;
     bool is_pumping_ = false;
     bool is_stopping_ = false;
@@ -113,7 +134,12 @@ private:
     bool is_reading_ = false;      // A read is under way into in_ behind in_end_.
     bool has_peer_ended_ = false;  // The peer sends nothing more; it may still read.
     bool has_begun_ = false;       // Part of a request has arrived.
-    bool has_more_time_ = false;   // Its body is a large one.
+    // Of the request that is arriving or being answered.
+    bool is_urgent_ = false;
+    std::optional<HttpResponse> refusal_;    // To a larger body than may be.
+    std::optional<std::string> large_holder_;  // Has a place among the large bodies.
+    BodyOwner owner_;
+    std::size_t body_bytes_held_ = 0;
     NetClock::time_point read_deadline_{};
 
     std::uint64_t request_ = 0;  // Counts requests; the current one in handling and streaming.

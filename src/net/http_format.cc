@@ -140,6 +140,13 @@ FaultText text_of(HttpFault fault) {
                 "All connections of this server are in use.",
                 true,
                 "Wait for Retry-After seconds, then connect again."};
+        case HttpFault::too_many_bodies:
+            return {
+                503,
+                "too_many_bodies",
+                "The server holds as many bytes of requests as it can, or as may be yours.",
+                true,
+                "Wait for Retry-After seconds, then send fewer or smaller requests at a time."};
         case HttpFault::internal:
             return {
                 500,
@@ -308,7 +315,7 @@ HttpResponse fault_response(HttpFault fault) {
     append_json_string(body, text.next_step);
     body += "}}";
     HttpResponse response = text_response(text.status, "application/json", std::move(body));
-    if (fault == HttpFault::too_many_connections) {
+    if (text.status == 503) {
         response.set("Retry-After", "1");
     }
     return response;

@@ -43,6 +43,7 @@ enum class HttpFault {
     uri_too_long,
     headers_too_large,
     too_many_connections,
+    too_many_bodies,
     internal,  // The handler dropped its responder.
 };
 HttpResponse fault_response(HttpFault fault);

@@ -123,6 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         FaultCase{HttpFault::invalid_http, 400, "invalid_http", false},
         FaultCase{HttpFault::request_timeout, 408, "request_timeout", true},
+        FaultCase{HttpFault::too_many_bodies, 503, "too_many_bodies", true},
         FaultCase{HttpFault::body_too_large, 413, "body_too_large", false},
         FaultCase{HttpFault::uri_too_long, 414, "uri_too_long", false},
         FaultCase{HttpFault::headers_too_large, 431, "headers_too_large", false},

@@ -64,11 +64,29 @@ TEST(HttpLimits, RefusesChunksBeyondTheBodyBound) {
     EXPECT_TRUE(peer.is_closed_by_server());
 }
 
-HttpServerConfig with_large_bodies(std::size_t at_a_time_max = 8) {
+// Whoever sends a bearer that begins with "good" is known by it, and may bring 1000 bytes to /files.
+// A stranger may bring 100 bytes to /files and to /open, and a large body to no place.
+HeadVerdict judge(const HttpRequest& head) {
+    const std::string bearer(head.header("Authorization").value_or(""));
+    const bool is_good = bearer.starts_with("Bearer good");
+    if (head.path() == "/files" && is_good) {
+        return {.holder = bearer, .body_bytes_max = 1000, .is_large = true};
+    }
+    if (head.path() == "/closed" && !is_good) {
+        return {
+            .body_bytes_max = 10, .refusal = text_response(401, "text/plain", "who are you?")};
+    }
+    return {.holder = is_good ? bearer : "", .body_bytes_max = 100};
+}
+
+HttpServerConfig with_large_bodies(std::size_t at_a_time_max = 8, std::size_t per_holder_max = 8) {
     HttpLimits limits;
     limits.body_bytes_max = 100;
-    limits.large_bodies = {.path = "/files", .bytes_max = 1000, .at_a_time_max = at_a_time_max};
-    return with_limits(limits);
+    limits.large_bodies = {
+        .bytes_max = 1000, .at_a_time_max = at_a_time_max, .per_holder_max = per_holder_max};
+    HttpServerConfig config = with_limits(limits);
+    config.judge = judge;
+    return config;
 }
 
 std::string upload(
@@ -81,9 +99,9 @@ std::string upload(
 TEST(HttpLimits, TakesALargeBodyOnItsPathWithACredential) {
     const auto server = start_server(echo, with_large_bodies());
     RawPeer peer(server->port());
-    peer.send(upload("/files", "Authorization: Bearer x\r\n", 1000));
+    peer.send(upload("/files", "Authorization: Bearer good\r\n", 1000));
     EXPECT_EQ(peer.read_response().body, "POST /files " + std::string(1000, 'b'));
-    peer.send(upload("/files?a=b", "Authorization: Bearer x\r\n", 1000));  // And again.
+    peer.send(upload("/files?a=b", "Authorization: Bearer good\r\n", 1000));  // And again.
     EXPECT_EQ(peer.read_response().status, 200);
 }
 
@@ -91,10 +109,10 @@ TEST(HttpLimits, RefusesALargeBodyElsewhereUnnamedOrBeyondItsBound) {
     const auto server = start_server(echo, with_large_bodies());
     for (const std::string& request :
          {upload("/files", "", 101),
-          upload("/files", "Authorization:\r\n", 101),
-          upload("/files/x", "Authorization: Bearer x\r\n", 101),
-          upload("/other", "Authorization: Bearer x\r\n", 101),
-          upload("/files", "Authorization: Bearer x\r\n", 1001)}) {
+          upload("/files", "Authorization: Bearer bad\r\n", 101),
+          upload("/files/x", "Authorization: Bearer good\r\n", 101),
+          upload("/other", "Authorization: Bearer good\r\n", 101),
+          upload("/files", "Authorization: Bearer good\r\n", 1001)}) {
         RawPeer peer(server->port());
         peer.send(request);
         EXPECT_EQ(peer.read_response().status, 413) << request.substr(0, 40);
@@ -105,7 +123,7 @@ TEST(HttpLimits, RefusesALargeBodyElsewhereUnnamedOrBeyondItsBound) {
 TEST(HttpLimits, TakesLargeBodiesInChunksUpToTheirBound) {
     const auto server = start_server(echo, with_large_bodies());
     const std::string head =
-        "POST /files HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer x\r\n"
+        "POST /files HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer good\r\n"
         "Transfer-Encoding: chunked\r\n\r\n";
     const std::string chunk = "c8\r\n" + std::string(200, 'b') + "\r\n";
     RawPeer peer(server->port());
@@ -117,7 +135,7 @@ TEST(HttpLimits, TakesLargeBodiesInChunksUpToTheirBound) {
 
 TEST(HttpLimits, LetsOnlySoManyLargeBodiesArriveAtATime) {
     const auto server = start_server(echo, with_large_bodies(1));
-    const std::string named = "Authorization: Bearer x\r\n";
+    const std::string named = "Authorization: Bearer good\r\n";
     {
         RawPeer slow(server->port());
         slow.send(upload("/files", named + "Expect: 100-continue\r\n", 1000, false));
@@ -142,13 +160,75 @@ TEST(HttpLimits, GivesALargeBodyMoreTimeThanOthers) {
     const auto server = start_server(echo, config);
     RawPeer large(server->port());
     large.send(
-        upload("/files", "Authorization: Bearer x\r\nExpect: 100-continue\r\n", 1000, false));
+        upload("/files", "Authorization: Bearer good\r\nExpect: 100-continue\r\n", 1000, false));
     ASSERT_TRUE(large.read_until("100 Continue\r\n\r\n"));
     RawPeer ordinary(server->port());
     ordinary.send(upload("/files", "", 100, false));
     EXPECT_EQ(ordinary.read_response().status, 408);  // By then the large one's is over, too.
     large.send(std::string(1000, 'b'));
     EXPECT_EQ(large.read_response().status, 200);
+}
+
+TEST(HttpLimits, GivesNoHolderAllPlacesOfLargeBodies) {
+    const auto server = start_server(echo, with_large_bodies(2, 1));
+    const std::string expects = "Expect: 100-continue\r\n";
+    RawPeer slow(server->port());
+    slow.send(upload("/files", "Authorization: Bearer good1\r\n" + expects, 1000, false));
+    ASSERT_TRUE(slow.read_until("100 Continue\r\n\r\n"));
+    RawPeer again(server->port());
+    again.send(upload("/files", "Authorization: Bearer good1\r\n", 1000));
+    EXPECT_EQ(again.read_response().status, 503);
+    RawPeer other(server->port());
+    other.send(upload("/files", "Authorization: Bearer good2\r\n", 1000));
+    EXPECT_EQ(other.read_response().status, 200);
+}
+
+TEST(HttpLimits, JunkInAuthorizationTakesNoPlaceOfALargeBody) {
+    const auto server = start_server(echo, with_large_bodies(1));
+    RawPeer junk(server->port());
+    junk.send(upload("/files", "Authorization: junk\r\n", 1000, false));
+    EXPECT_EQ(junk.read_response().status, 413);
+    RawPeer good(server->port());
+    good.send(upload("/files", "Authorization: Bearer good\r\n", 1000));
+    EXPECT_EQ(good.read_response().status, 200);
+}
+
+TEST(HttpLimits, RefusesWhoIsNobodyBeforeTheBodyComes) {
+    const auto server = start_server(echo, with_large_bodies());
+    RawPeer nobody(server->port());
+    nobody.send(upload("/closed", "", 11, false));
+    const HttpResponse refusal = nobody.read_response();
+    EXPECT_EQ(refusal.status, 401);
+    EXPECT_EQ(refusal.body, "who are you?");
+    EXPECT_TRUE(nobody.is_closed_by_server());
+    RawPeer somebody(server->port());
+    somebody.send(upload("/closed", "Authorization: Bearer good\r\n", 11));
+    EXPECT_EQ(somebody.read_response().status, 200);
+    EXPECT_EQ(server->counters().requests, 1u);
+}
+
+// Holds the bodies of one peer at its share: a fourth of a fourth of the total.
+TEST(HttpLimits, RefusesBytesBeyondAPeersShareAndGivesThemBack) {
+    HeldRequests held;
+    HttpServerConfig config = with_limits({.body_bytes_max = 100, .body_bytes_total_max = 1600});
+    config.judge = judge;
+    const auto server = start_server(held.handler(), config);
+    RawPeer first(server->port());
+    first.send(upload("/open", "", 100));
+    const HeldRequest request = held.next();
+    EXPECT_EQ(server->counters().body_bytes, 100u);
+    RawPeer second(server->port());
+    second.send(upload("/open", "", 1));
+    const HttpResponse refusal = second.read_response();
+    EXPECT_EQ(refusal.status, 503);
+    EXPECT_NE(refusal.body.find("too_many_bodies"), std::string::npos);
+    RawPeer known(server->port());
+    known.send(upload("/open", "Authorization: Bearer good\r\n", 100));
+    held.next().responder->send(text_response(200, "text/plain", ""));
+    EXPECT_EQ(known.read_response().status, 200);
+    request.responder->send(text_response(200, "text/plain", ""));
+    EXPECT_EQ(first.read_response().status, 200);
+    EXPECT_EQ(server->counters().body_bytes, 0u);
 }
 
 TEST(HttpLimits, AsksForTheBodyWhenTheCallerWaits) {
@@ -186,7 +266,8 @@ TEST(HttpLimits, GivesUpOnASlowBodyWith408) {
 }
 
 TEST(HttpLimits, ClosesAnIdleConnectionWithoutAWord) {
-    const auto server = start_server(echo, with_limits({.keep_alive_timeout = kSoon}));
+    const auto server = start_server(
+        echo, with_limits({.first_byte_timeout = kSoon, .keep_alive_timeout = kSoon}));
     RawPeer fresh(server->port());
     EXPECT_TRUE(fresh.is_closed_by_server());
     RawPeer used(server->port());
@@ -199,7 +280,7 @@ TEST(HttpLimits, ClosesAnIdleConnectionWithoutAWord) {
 TEST(HttpLimits, LetsAHandlerTakeLongerThanTheTimeouts) {
     HeldRequests held;
     const auto server = start_server(
-        held.handler(), with_limits({.request_read_timeout = kSoon, .keep_alive_timeout = kSoon}));
+        held.handler(), with_limits({.first_byte_timeout = kSoon, .request_read_timeout = kSoon}));
     RawPeer slow(server->port());
     slow.send(kGet);
     const HeldRequest request = held.next();
@@ -225,13 +306,15 @@ TEST(HttpLimits, GivesUpOnAPeerThatDoesNotRead) {
     EXPECT_FALSE(stream->is_open());
 }
 
-TEST(HttpLimits, RefusesConnectionsBeyondTheBoundWith503) {
-    const auto server = start_server(echo, with_limits({.connections_max = 2}));
+TEST(HttpLimits, RefusesConnectionsBeyondTheBoundWith503WhenAllAreBeingAnswered) {
+    HeldRequests held;
+    const auto server = start_server(held.handler(), with_limits({.connections_max = 2}));
     std::vector<std::unique_ptr<RawPeer>> admitted;
+    std::vector<HeldRequest> requests;
     for (int i = 0; i < 2; ++i) {
         admitted.push_back(std::make_unique<RawPeer>(server->port()));
         admitted.back()->send(kGet);
-        EXPECT_EQ(admitted.back()->read_response().status, 200);
+        requests.push_back(held.next());
     }
     RawPeer refused(server->port());
     refused.send(kGet);
@@ -243,16 +326,88 @@ TEST(HttpLimits, RefusesConnectionsBeyondTheBoundWith503) {
     EXPECT_EQ(server->counters().refused, 1u);
     EXPECT_EQ(server->counters().open, 2u);
 
-    admitted.clear();
-    // The server sees the two closes when it gets to them; each attempt is a full round trip.
-    const SocketDeadline deadline = test_deadline();
-    int status = 0;
-    while (status != 200 && std::chrono::steady_clock::now() < deadline) {
-        RawPeer next(server->port());
-        next.send(kGet);
-        status = next.read_response().status;
+    for (int i = 0; i < 2; ++i) {
+        requests[i].responder->send(text_response(200, "text/plain", ""));
+        EXPECT_EQ(admitted[i]->read_response().status, 200);
     }
-    EXPECT_EQ(status, 200);
+    RawPeer next(server->port());
+    next.send(kGet);
+    held.next().responder->send(text_response(200, "text/plain", ""));
+    EXPECT_EQ(next.read_response().status, 200);
+}
+
+TEST(HttpLimits, ClosesTheStrangerThatWasSilentLongestForANewcomer) {
+    const auto server = start_server(echo, with_limits({.connections_max = 4}));  // Three strangers.
+    RawPeer oldest(server->port());
+    RawPeer silent(server->port());
+    RawPeer active(server->port());
+    oldest.send(kGet);  // Has spoken last, so it is not the one.
+    EXPECT_EQ(oldest.read_response().status, 200);
+    RawPeer newcomer(server->port());
+    newcomer.send(kGet);
+    EXPECT_EQ(newcomer.read_response().status, 200);
+    EXPECT_TRUE(silent.is_closed_by_server());
+    EXPECT_EQ(server->counters().made_room, 1u);
+    EXPECT_EQ(server->counters().refused, 0u);
+    for (RawPeer* peer : {&oldest, &active}) {
+        peer->send(kGet);
+        EXPECT_EQ(peer->read_response().status, 200);
+    }
+}
+
+constexpr std::string_view kGetKnown =
+    "GET /a HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer good\r\n\r\n";
+
+TEST(HttpLimits, NoCrowdOfStrangersClosesAConnectionOfSomebodyKnown) {
+    HttpServerConfig config = with_limits({.connections_max = 8});
+    config.judge = judge;
+    const auto server = start_server(echo, config);
+    RawPeer known(server->port());
+    known.send(kGetKnown);
+    EXPECT_EQ(known.read_response().status, 200);
+    EXPECT_EQ(server->counters().known, 1u);
+    std::vector<std::unique_ptr<RawPeer>> crowd;
+    for (int i = 0; i < 20; ++i) {
+        crowd.push_back(std::make_unique<RawPeer>(server->port()));
+    }
+    RawPeer newcomer(server->port());  // Behind all of them.
+    newcomer.send(kGet);
+    EXPECT_EQ(newcomer.read_response().status, 200);
+    known.send(kGetKnown);
+    EXPECT_EQ(known.read_response().status, 200);
+    EXPECT_LE(server->counters().open, 8u);
+}
+
+TEST(HttpLimits, BoundsTheStrangersOfOnePeerUnlessItStandsForMany) {
+    for (const bool is_shared : {false, true}) {
+        HttpServerConfig config = with_limits({.connections_per_peer_max = 2});
+        config.is_shared_peer = [is_shared](const std::string& address) {
+            return is_shared && address == "127.0.0.1";
+        };
+        const auto server = start_server(echo, config);
+        RawPeer first(server->port());
+        RawPeer second(server->port());
+        RawPeer third(server->port());
+        third.send(kGet);
+        EXPECT_EQ(third.read_response().status, 200);
+        EXPECT_EQ(server->counters().open, is_shared ? 3u : 2u);
+        if (!is_shared) {
+            EXPECT_TRUE(first.is_closed_by_server());
+        }
+        second.send(kGet);
+        EXPECT_EQ(second.read_response().status, 200);
+    }
+}
+
+TEST(HttpLimits, GivesAFreshConnectionLessTimeThanOneThatWasUsed) {
+    const auto server = start_server(echo, with_limits({.first_byte_timeout = kSoon}));
+    RawPeer used(server->port());
+    used.send(kGet);
+    EXPECT_EQ(used.read_response().status, 200);
+    RawPeer fresh(server->port());
+    EXPECT_TRUE(fresh.is_closed_by_server());
+    used.send(kGet);
+    EXPECT_EQ(used.read_response().status, 200);
 }
 
 TEST(HttpLimits, KeepsPlacesForTheOperatorWhenTcpIsFull) {
@@ -317,16 +472,18 @@ private:
 // Not in the build with the address sanitizer, which needs descriptors itself to look at memory.
 #ifndef __SANITIZE_ADDRESS__
 TEST(HttpLimits, AcceptsAgainAfterRunningOutOfDescriptors) {
-    const auto server = start_server();
+    HttpServerConfig config;
+    config.judge = judge;
+    const auto server = start_server(echo, config);
     RawPeer early(server->port());
-    early.send(kGet);
+    early.send(kGetKnown);
     EXPECT_EQ(early.read_response().status, 200);
     std::optional<RawPeer> late;
     {
         const DescriptorFamine famine(1);  // Just enough for the peer's own end.
         late.emplace(server->port());
         // The server looks at the new connection before it answers the old one.
-        early.send(kGet);
+        early.send(kGetKnown);
         EXPECT_EQ(early.read_response().status, 200);
         EXPECT_EQ(server->counters().accepted, 1u);
     }

@@ -23,13 +23,32 @@ using Timer = asio::basic_waitable_timer<NetClock, asio::wait_traits<NetClock>, 
 // every request. A deadline may therefore be late by one round.
 std::chrono::milliseconds round_of(const HttpLimits& limits) {
     const auto shortest = std::min(
-        {limits.request_read_timeout,
+        {limits.first_byte_timeout,
+         limits.request_read_timeout,
          limits.keep_alive_timeout,
          limits.write_timeout,
          limits.web_socket_ping_interval,
          limits.web_socket_silence_max,
          limits.web_socket_close_timeout});
     return std::clamp(shortest / 4, std::chrono::milliseconds(5), std::chrono::milliseconds(250));
+}
+
+// Requests that a thread handles before it looks again at what has arrived: more would let a stop
+// wait, fewer would cost everybody else.
+constexpr int kHandledAtOnceMax = 16;
+constexpr int kHandledStrangersMin = 4;  // Of those, when some wait.
+
+// A fourth of all places is kept for those who prove who they are, an eighth for those who are
+// about to; none of the former has more than half.
+PlaceBounds bounds_of(const HttpLimits& limits) {
+    const std::size_t all = limits.connections_max;
+    const auto at_least_one = [](std::size_t count) { return std::max<std::size_t>(1, count); };
+    return {
+        .all = all,
+        .strangers = at_least_one(all - all / 4),
+        .known = all - at_least_one(all / 8),
+        .per_peer = limits.connections_per_peer_max,
+        .per_holder = at_least_one(all / 2)};
 }
 
 }  // namespace
@@ -44,8 +63,20 @@ bool ConnectionBudget::try_take() {
     return false;
 }
 
-void HttpShared::give_back(ConnectionBudget& budget) {
-    budget.give_back();
+HttpShared::HttpShared(HttpLimits limits_in, HttpHandler handler_in, HeadJudge judge_in)
+    : limits(limits_in),
+      handler(std::move(handler_in)),
+      judge(std::move(judge_in)),
+      large_bodies(limits.large_bodies),
+      body_bytes(limits.body_bytes_total_max),
+      places(bounds_of(limits)) {}
+
+void HttpShared::give_back(const Seat& seat) {
+    if (seat.place) {
+        places.leave(seat.place);
+    } else {
+        seat.budget->give_back();
+    }
     const std::lock_guard lock(mutex);
     changed.notify_all();
 }
@@ -101,6 +132,40 @@ void HttpLoop::drain() {
     }
 }
 
+bool HttpLoop::may_handle(bool is_urgent) {
+    if (is_urgent) {
+        return true;
+    }
+    if (handled_ >= kHandledAtOnceMax) {
+        return false;
+    }
+    if (handled_++ == 0) {
+        post([this] { handle_waiting(); });  // Behind all that is ready now.
+    }
+    return true;
+}
+
+void HttpLoop::handle_later(std::shared_ptr<HttpConnection> connection, bool is_known) {
+    (is_known ? known_waiting_ : strangers_waiting_).push_back(std::move(connection));
+}
+
+void HttpLoop::handle_waiting() {
+    handled_ = 0;
+    while (handled_ < kHandledAtOnceMax && !(known_waiting_.empty() && strangers_waiting_.empty())) {
+        const bool is_strangers_turn =
+            !strangers_waiting_.empty() &&
+            (known_waiting_.empty() || handled_ >= kHandledAtOnceMax - kHandledStrangersMin);
+        auto& waiting = is_strangers_turn ? strangers_waiting_ : known_waiting_;
+        const std::shared_ptr<HttpConnection> next = std::move(waiting.front());
+        waiting.pop_front();
+        ++handled_;
+        next->handle_now();
+    }
+    if (handled_ > 0) {
+        post([this] { handle_waiting(); });
+    }
+}
+
 void HttpLoop::pump_later(std::shared_ptr<HttpConnection> connection) {
     to_pump_.push_back(std::move(connection));
 }
@@ -126,6 +191,8 @@ void HttpLoop::finish() {
         close_all();
         reactor_->sweep_timer.cancel();
         paused_.clear();
+        known_waiting_.clear();
+        strangers_waiting_.clear();
         reactor_->pause_timer.cancel();
         reactor_->work.reset();
     });

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,6 +22,8 @@
 #include <variant>
 #include <vector>
 
+#include "net/body_bytes.h"
+#include "net/connection_places.h"
 #include "net/http_message.h"
 #include "net/http_server.h"
 
@@ -54,21 +57,28 @@ inline constexpr std::size_t kOperatorConnectionsMax = 64;
 // Connections that are only being told "no"; beyond these a refusal is a plain close.
 inline constexpr std::size_t kRefusalsMax = 64;
 
+// Where a connection's place was taken, and goes back to.
+struct Seat {
+    ConnectionBudget* budget = nullptr;
+    ConnectionPlaces::PlacePtr place = {};  // Of a caller over TCP, instead of a budget.
+};
+
 // What all loops and connections of one server share.
 struct HttpShared {
-    HttpShared(HttpLimits limits_in, HttpHandler handler_in)
-        : limits(std::move(limits_in)),
-          handler(std::move(handler_in)),
-          large_bodies(limits.large_bodies),
-          tcp(limits.connections_max) {}
+    HttpShared(HttpLimits limits_in, HttpHandler handler_in, HeadJudge judge_in);
 
-    std::size_t open() const { return tcp.used() + operators.used() + refusals.used(); }
-    void give_back(ConnectionBudget& budget);
+    std::size_t open() const {
+        const ConnectionPlaces::Used used = places.used();
+        return used.strangers + used.known + operators.used() + refusals.used();
+    }
+    void give_back(const Seat& seat);
 
     const HttpLimits limits;
     HttpHandler handler;  // Emptied after the threads have ended; read only by them before.
+    HeadJudge judge;      // Likewise.
     LargeBodies large_bodies;
-    ConnectionBudget tcp;
+    BodyBytes body_bytes;
+    ConnectionPlaces places;
     ConnectionBudget operators{kOperatorConnectionsMax};
     ConnectionBudget refusals{kRefusalsMax};
     std::atomic<std::uint64_t> accepted{0};
@@ -151,6 +161,10 @@ public:
     // Calls the connection's resume() then, or a little later. Each connection waits at most once
     // at a time.
     void resume_later(std::weak_ptr<HttpConnection> connection, NetClock::time_point at);
+    // Whether a request may be handled now, or has to wait for those before it; takes the turn.
+    bool may_handle(bool is_urgent);
+    // Calls the connection's handle_now() when it is its turn. Each waits at most once at a time.
+    void handle_later(std::shared_ptr<HttpConnection> connection, bool is_known);
     // Pumps the connection after all that was delivered together, so that it leaves together.
     void pump_later(std::shared_ptr<HttpConnection> connection);
     void begin_stop();  // Connections end as soon as they owe nobody an answer.
@@ -161,6 +175,7 @@ private:
     struct Reactor;
 
     void drain();
+    void handle_waiting();
     void arm_sweep();
     void sweep();
     void arm_pause();
@@ -172,6 +187,10 @@ private:
 
     std::unordered_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
     std::vector<std::shared_ptr<HttpConnection>> to_pump_;
+    // Requests that wait for their turn, one of a connection each.
+    std::deque<std::shared_ptr<HttpConnection>> known_waiting_;
+    std::deque<std::shared_ptr<HttpConnection>> strangers_waiting_;
+    int handled_ = 0;  // Since the loop last looked at its sockets.
     bool is_stopping_ = false;
     bool is_sweep_armed_ = false;
     std::multimap<NetClock::time_point, std::weak_ptr<HttpConnection>> paused_;

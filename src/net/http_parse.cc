@@ -110,7 +110,6 @@ public:
     std::string authority;  // Of an absolute-form target: it stands above the Host header.
     bool http_1_0 = false;
     bool expects_continue = false;
-    bool has_credential = false;
 
 protected:
     void on_request_impl(
@@ -139,8 +138,6 @@ protected:
                 }
             } else if (equal_ignoring_case(header.first, "Expect")) {
                 expects_continue = !http_1_0 && equal_ignoring_case(header.second, "100-continue");
-            } else if (equal_ignoring_case(header.first, "Authorization")) {
-                has_credential = !header.second.empty();
             }
         }
         if (hosts > 1 || (hosts == 0 && !http_1_0) || (http_1_0 && chunked())) {
@@ -216,7 +213,6 @@ private:
 
 struct HttpRequestParser::State {
     explicit State(HttpParseLimits with) : limits(with) {}
-    ~State() { release_large(); }
 
     ParseStep fail(std::size_t consumed, HttpFault why) {
         fault = why;
@@ -242,36 +238,34 @@ struct HttpRequestParser::State {
         if (!head->read(bytes.substr(0, *end))) {
             return fail(0, head->fault);
         }
+        request.method = std::move(head->method);
+        request.target = std::move(head->target);
+        request.headers = std::move(head->headers);
         HttpParseLimits allowed = limits;
-        if (is_large_body()) {
-            if (!limits.large_bodies->take()) {
-                return fail(0, HttpFault::too_many_connections);
+        if (limits.gate != nullptr) {
+            const auto allowance = limits.gate->allow(
+                request,
+                head->chunked() ? std::nullopt
+                                : std::optional<std::uint64_t>(head->content_length().value_or(0)));
+            if (allowance.fault) {
+                return fail(0, *allowance.fault);
             }
-            holds_large = true;
-            allowed.body_bytes_max = limits.large_bodies->bytes_max();
+            allowed.body_bytes_max = allowance.body_bytes_max;
         }
         body_reader.emplace(head->body_reader(allowed));
         continue_asked = head->expects_continue && bytes.size() == *end;
         return {*end, ParseStatus::need_more};
     }
 
-    // Chunks do not say how many there will be.
-    bool is_large_body() const {
-        return limits.large_bodies != nullptr && head->has_credential &&
-               limits.large_bodies->is_for(head->target) &&
-               (head->chunked() || head->content_length().value_or(0) > limits.body_bytes_max);
-    }
-    void release_large() {
-        if (std::exchange(holds_large, false)) {
-            limits.large_bodies->give_back();
-        }
-    }
-
     ParseStep read_body(std::string_view bytes) {
-        const ParseStep step = body_reader->feed(bytes, body);
+        const std::size_t before = request.body.size();
+        const ParseStep step = body_reader->feed(bytes, request.body);
         if (step.status == ParseStatus::failed) {
-            release_large();
             return fail(step.consumed, body_reader->fault());
+        }
+        const std::size_t more = request.body.size() - before;
+        if (limits.gate != nullptr && more > 0 && !limits.gate->keep(more)) {
+            return fail(step.consumed, HttpFault::too_many_bodies);
         }
         return step;
     }
@@ -280,10 +274,9 @@ struct HttpRequestParser::State {
     HeadScanner scanner;
     std::optional<RequestReader> head;
     std::optional<HttpBodyReader> body_reader;  // Present once the head is in.
-    std::string body;
+    HttpRequest request;  // What of it is here.
     std::optional<HttpFault> fault;
     bool continue_asked = false;
-    bool holds_large = false;  // A place among the large bodies.
 };
 
 HttpRequestParser::HttpRequestParser(HttpParseLimits limits)
@@ -313,26 +306,18 @@ ParsedRequest HttpRequestParser::take() {
     CHECK(state_->body_reader && state_->body_reader->is_complete());
     RequestReader& head = *state_->head;
     ParsedRequest parsed;
-    parsed.request.method = std::move(head.method);
-    parsed.request.target = std::move(head.target);
-    parsed.request.headers = std::move(head.headers);
-    parsed.request.body = std::exchange(state_->body, {});
+    parsed.request = std::exchange(state_->request, {});
     parsed.keep_alive = head.keep_alive();
     parsed.http_1_0 = head.http_1_0;
     state_->head.reset();
     state_->body_reader.reset();
     state_->continue_asked = false;
-    state_->release_large();
     return parsed;
 }
 
 HttpFault HttpRequestParser::fault() const {
     CHECK(state_->fault);
     return *state_->fault;
-}
-
-bool HttpRequestParser::reads_large_body() const {
-    return state_->holds_large;
 }
 
 bool HttpRequestParser::take_continue() {

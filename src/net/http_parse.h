@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "net/http_body.h"
@@ -19,8 +20,22 @@ namespace interlock {
 inline constexpr std::size_t kTargetBytesMax = 8 * 1024;
 inline constexpr std::size_t kHeaderCountMax = 100;
 
+// Asked while a request arrives, so that nobody sends what would only be refused.
+class HeadGate {
+public:
+    virtual ~HeadGate() = default;
+    struct Allowance {
+        std::size_t body_bytes_max = 0;
+        std::optional<HttpFault> fault = std::nullopt;  // Not a byte of it.
+    };
+    // The head is in, but for listener and peer. `length` is what it promises; nothing: in chunks.
+    virtual Allowance allow(HttpRequest& head, std::optional<std::uint64_t> length) = 0;
+    // So many bytes more of the body are to be kept; false: there is no room for them.
+    virtual bool keep(std::size_t count) = 0;
+};
+
 struct ParsedRequest {
-    HttpRequest request;  // Listener and peer fields are left for the caller.
+    HttpRequest request;  // Listener and peer fields are left for the gate.
     bool keep_alive = true;
     bool http_1_0 = false;
 };
@@ -40,8 +55,6 @@ public:
     ParsedRequest take();
     HttpFault fault() const;  // After `failed`.
 
-    // The head is in and promises a body beyond the ordinary bound, which was allowed.
-    bool reads_large_body() const;
     // True once per request: the head is in, the caller waits for "100 Continue" to send the body.
     bool take_continue();
 

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "net/http_loop.h"
 #include "net/http_socket.h"
+#include "net/peer_group.h"
 #include "net/tls_context.h"
 #include "net/unix_socket.h"
 
@@ -43,6 +44,9 @@ struct Door {
 constexpr int kThreadsMax = 64;
 // Accepting fails when the process is out of descriptors; trying again at once would only spin.
 constexpr std::chrono::milliseconds kAcceptPause{100};
+// Connections taken together, so that whoever comes behind a crowd does not wait for a round of the
+// loop per head of it.
+constexpr int kAcceptedAtOnceMax = 64;
 
 PeerInfo peer_of(const tcp::endpoint& endpoint, bool is_tls) {
     asio::ip::address address = endpoint.address();
@@ -54,6 +58,7 @@ PeerInfo peer_of(const tcp::endpoint& endpoint, bool is_tls) {
         .tls = is_tls,
         .is_loopback = address.is_loopback(),
         .address = address.to_string(),
+        .group = peer_group(address.to_string()),
     };
 }
 
@@ -63,13 +68,16 @@ PeerInfo peer_of(const LocalProtocol::endpoint&, bool) {
         .tls = false,
         .is_loopback = true,
         .address = "unix",
+        .group = "unix",
     };
 }
 
 class AsioHttpServer final : public HttpServer {
 public:
     AsioHttpServer(const HttpServerConfig& config, HttpHandler handler)
-        : shared_(std::make_shared<HttpShared>(config.limits, std::move(handler))) {
+        : shared_(
+              std::make_shared<HttpShared>(config.limits, std::move(handler), config.judge)),
+          is_shared_peer_(config.is_shared_peer) {
         for (int i = 0; i < config.threads; ++i) {
             loops_.push_back(std::make_shared<HttpLoop>(shared_));
         }
@@ -99,6 +107,9 @@ public:
         if (!error) {
             tcp_->acceptor.listen(asio::socket_base::max_listen_connections, error);
         }
+        if (!error) {
+            tcp_->acceptor.non_blocking(true, error);
+        }
         if (error) {
             return fail(
                 errors::invalid_config,
@@ -116,6 +127,9 @@ public:
         unix_.emplace(loops_.front()->context());
         error_code error;
         unix_->acceptor.assign(LocalProtocol(), unix_file_->release_descriptor(), error);
+        if (!error) {
+            unix_->acceptor.non_blocking(true, error);
+        }
         if (error) {
             return fail(
                 errors::io_failed, "Cannot accept on " + path + ": " + error.message() + ".");
@@ -160,13 +174,18 @@ public:
         unix_.reset();
         unix_file_.reset();
         shared_->handler = nullptr;
+        shared_->judge = nullptr;
     }
 
     Counters counters() const override {
+        const ConnectionPlaces::Used used = shared_->places.used();
         return {
             .accepted = shared_->accepted,
             .refused = shared_->refused,
-            .open = shared_->tcp.used() + shared_->operators.used(),
+            .made_room = used.made_room,
+            .open = used.strangers + used.known + shared_->operators.used(),
+            .known = used.known,
+            .body_bytes = shared_->body_bytes.used(),
             .requests = shared_->requests,
             .bad_requests = shared_->bad_requests,
         };
@@ -207,16 +226,43 @@ private:
                 if (!door.acceptor.is_open()) {
                     return;
                 }
-                if (error && error != asio::error::connection_aborted) {
-                    log_warn("accept_failed", {{"reason", error.message()}});
-                    rest(door);
-                    return;
-                }
                 if (!error) {
                     admit(loop, std::move(socket));
                 }
+                if (const error_code problem = error ? error : accept_crowd(door);
+                    problem && problem != asio::error::connection_aborted) {
+                    log_warn("accept_failed", {{"reason", problem.message()}});
+                    make_room();
+                    rest(door);
+                    return;
+                }
                 accept_next(door);
             });
+    }
+
+    // Who else stands before the door. A problem, unless it is only that nobody does.
+    template <class Protocol>
+    error_code accept_crowd(Door<Protocol>& door) {
+        error_code error;
+        for (int i = 1; i < kAcceptedAtOnceMax && !error; ++i) {
+            const std::shared_ptr<HttpLoop> loop = loops_[next_loop_++ % loops_.size()];
+            auto socket = door.acceptor.accept(loop->context().get_executor(), error);
+            if (!error) {
+                admit(loop, std::move(socket));
+            }
+        }
+        return error == asio::error::would_block ? error_code() : error;
+    }
+
+    // Out of descriptors: a silent stranger has one that somebody can use.
+    void make_room() {
+        if (const auto victim = shared_->places.take_oldest()) {
+            close_later(victim);
+        }
+    }
+
+    static void close_later(const std::shared_ptr<HttpConnection>& connection) {
+        connection->loop().post([connection] { connection->close(); });
     }
 
     template <class Protocol>
@@ -244,20 +290,24 @@ private:
             socket.set_option(asio::socket_base::keep_alive(true), error);
         }
         socket.non_blocking(true, error);
-        ConnectionBudget& budget = kIsTcp ? shared_->tcp : shared_->operators;
-        const bool is_admitted = budget.try_take();
+        Seat seat = kIsTcp ? tcp_seat(peer) : operator_seat();
+        const bool is_admitted = seat.place || seat.budget != nullptr;
         if (!is_admitted) {
             shared_->refused.fetch_add(1);
             // A refusal over TLS would cost a handshake, which is what there is too much of.
             if (peer.tls || !shared_->refusals.try_take()) {
                 return;
             }
+            seat.budget = &shared_->refusals;
         } else {
             shared_->accepted.fetch_add(1);
         }
-        ConnectionParts parts{loop, peer, is_admitted ? &budget : &shared_->refusals};
+        const ConnectionPlaces::PlacePtr place = seat.place;
         std::shared_ptr<HttpConnection> connection =
-            make_connection(std::move(parts), std::move(socket));
+            make_connection({loop, peer, std::move(seat)}, std::move(socket));
+        if (place) {
+            shared_->places.settle(place, connection);
+        }
         loop->post([loop, connection = std::move(connection), is_admitted] {
             if (!loop->add(connection)) {
                 return;
@@ -268,6 +318,19 @@ private:
                 connection->start_refusal();
             }
         });
+    }
+
+    // Empty: there is no place.
+    Seat tcp_seat(const PeerInfo& peer) {
+        const bool is_shared = is_shared_peer_ && is_shared_peer_(peer.address);
+        auto admission = shared_->places.admit(peer.group, is_shared);
+        if (admission.victim) {
+            close_later(admission.victim);
+        }
+        return {.budget = nullptr, .place = std::move(admission.place)};
+    }
+    Seat operator_seat() {
+        return {.budget = shared_->operators.try_take() ? &shared_->operators : nullptr};
     }
 
     std::shared_ptr<HttpConnection> make_connection(ConnectionParts parts, TcpSocket socket) {
@@ -286,6 +349,7 @@ private:
     }
 
     const std::shared_ptr<HttpShared> shared_;
+    const std::function<bool(const std::string&)> is_shared_peer_;
     std::vector<std::shared_ptr<HttpLoop>> loops_;  // The first one also accepts.
     std::optional<asio::ssl::context> tls_;
     std::optional<Door<tcp>> tcp_;

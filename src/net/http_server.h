@@ -2,8 +2,12 @@
 // parses requests within named bounds and hands them to one handler.
 //
 // Network threads only parse and write bytes. Every bound below has a tested behaviour: too large a
-// header is 431, too large a body 413, a slow request 408, too many connections a 503 and a close
-// (over TLS only the close). The Unix socket has places of its own (kOperatorConnectionsMax).
+// header is 431, too large a body 413, a slow request 408. Who has a connection when there are too
+// many is in net/connection_places.h; whoever finds no place gets a 503 and a close (over TLS only
+// the close). The Unix socket has places of its own (kOperatorConnectionsMax).
+//
+// A thread handles a few requests at a time and then looks at what has arrived, those of callers who
+// proved who they are before those of strangers, and urgent ones before all.
 //
 // Of connections that get little but refusals (401 and 429) a thread answers so many a second;
 // those beyond are read more slowly: they have their answer, and everybody else has the thread.
@@ -16,6 +20,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "net/head_verdict.h"
 #include "net/http_message.h"
 #include "net/large_bodies.h"
 
@@ -24,18 +29,25 @@ namespace interlock {
 struct HttpLimits {
     std::size_t header_bytes_max = 16 * 1024;
     std::size_t body_bytes_max = 1024 * 1024;
-    // Where requests with an Authorization header may have larger ones; beyond so many at a time
-    // 503. They have a time of their own to arrive.
+    // Of all requests that are here and not answered yet (net/body_bytes.h); beyond it 503.
+    std::size_t body_bytes_total_max = 256 * 1024 * 1024;
+    // Larger ones, where the judge of heads allows them; beyond so many at a time 503. They have a
+    // time of their own to arrive.
     LargeBodyRule large_bodies = {};
     std::chrono::milliseconds large_body_read_timeout{60'000};
     std::size_t connections_max = 4096;
+    // Of strangers from one address or /64.
+    std::size_t connections_per_peer_max = 512;
     std::size_t stream_unsent_bytes_max = 1024 * 1024;
     // Of a WebSocket: a larger message is closed with 1009; a peer that leaves more unread than the
     // second bound with 1013.
     std::size_t web_socket_message_bytes_max = 1024 * 1024 + 64 * 1024;
     std::size_t web_socket_unsent_bytes_max = 4 * 1024 * 1024;
+    // To the first byte of the first request.
+    std::chrono::milliseconds first_byte_timeout{5'000};
     // From the first byte of a request to its last (slow loris); also the TLS handshake.
     std::chrono::milliseconds request_read_timeout{15'000};
+    // From an answer to the next request.
     std::chrono::milliseconds keep_alive_timeout{75'000};
     std::chrono::milliseconds write_timeout{15'000};
     // A WebSocket that was silent for the one is pinged, for the other it is dropped.
@@ -64,6 +76,9 @@ struct HttpServerConfig {
     std::optional<TlsFiles> tls;
     int threads = 1;
     HttpLimits limits;
+    HeadJudge judge;  // Empty: everybody is a stranger, and all bodies are welcome.
+    // A peer that stands for many, whose connections are not bounded as one's; empty: none.
+    std::function<bool(const std::string& address)> is_shared_peer;
 };
 
 class HttpServer {
@@ -82,8 +97,11 @@ public:
 
     struct Counters {
         std::uint64_t accepted = 0;
-        std::uint64_t refused = 0;  // Over connections_max.
+        std::uint64_t refused = 0;  // Found no place.
+        std::uint64_t made_room = 0;  // Silent strangers closed for newcomers.
         std::uint64_t open = 0;
+        std::uint64_t known = 0;       // Of those, with a caller who proved who he is.
+        std::uint64_t body_bytes = 0;  // Of requests that are not answered yet.
         std::uint64_t requests = 0;
         std::uint64_t bad_requests = 0;  // Answered by the server itself (400, 408, 413, 414, 431).
     };

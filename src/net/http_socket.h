@@ -25,7 +25,7 @@ using TlsSocket = asio::ssl::stream<TcpSocket>;
 struct ConnectionParts {
     std::shared_ptr<HttpLoop> loop;
     PeerInfo peer;
-    ConnectionBudget* budget;  // Never null.
+    Seat seat;
 };
 
 template <class Stream>
@@ -33,7 +33,7 @@ class SocketConnection final : public HttpConnection {
 public:
     template <class... StreamArguments>
     explicit SocketConnection(ConnectionParts parts, StreamArguments&&... arguments)
-        : HttpConnection(std::move(parts.loop), std::move(parts.peer), *parts.budget),
+        : HttpConnection(std::move(parts.loop), std::move(parts.peer), std::move(parts.seat)),
           stream_(std::forward<StreamArguments>(arguments)...) {}
 
 protected:

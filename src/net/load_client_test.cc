@@ -104,6 +104,7 @@ TEST(LoadClient, ReadsResponsesThatComeInPieces) {
 TEST(LoadClient, SendsRequestsLargerThanTheSocketTakes) {
     HttpServerConfig server_config;
     server_config.limits.body_bytes_max = 32 * 1024 * 1024;
+    server_config.limits.body_bytes_total_max = 1024 * 1024 * 1024;
     const auto server = start_server(
         [](HttpRequest request, const HttpResponderPtr& responder) {
             responder->send(text_response(200, "a", std::to_string(request.body.size())));

@@ -188,9 +188,12 @@ TEST_F(Tls, GivesUpOnASlowHandshake) {
 TEST_F(Tls, ClosesConnectionsBeyondTheBound) {
     HttpServerConfig small = config();
     small.limits.connections_max = 1;
-    const auto server = start_server(echo, small);
+    HeldRequests held;
+    const auto server = start_server(held.handler(), small);
     TlsPeer admitted(server->port(), files_.certificate_chain_path);
     ASSERT_TRUE(admitted.connect());
+    admitted.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    const HeldRequest being_answered = held.next();
     TlsPeer refused(server->port(), files_.certificate_chain_path);
     EXPECT_FALSE(refused.connect());
     EXPECT_EQ(server->counters().refused, 1u);

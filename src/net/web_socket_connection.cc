@@ -26,6 +26,10 @@ void HttpConnection::begin_web_socket(SocketStart start) {
     append_upgrade_answer(out_, start.accept_key);
     phase_ = Phase::web_socket;
     parser_.reset();
+    release_body();
+    if (!is_known()) {
+        end_answer();
+    }
     if (!is_writing_) {
         std::string().swap(sending_);
     }

@@ -7,6 +7,8 @@
 namespace interlock {
 namespace {
 
+// Two passwords of the longest kind.
+constexpr std::size_t kAccountBodyBytesMax = 8 * 1024;
 constexpr Access kAnyone{.place = Access::Place::host, .anyone = true};
 constexpr Access kHuman{.place = Access::Place::host, .human = true};
 
@@ -152,6 +154,7 @@ Operation account_operation(Words words, const Access& access) {
         .request_schema = {},
         .answer_schema = session_info_schema(),
         .tool = std::nullopt,
+        .body_bytes_max = kAccountBodyBytesMax,
         .handle = {},
     };
 }
@@ -166,6 +169,7 @@ void add_entrances(OperationTable& table, PrincipalService& principals) {
          "minutes: 429 with Retry-After. A browser in which the human has logged in before is "
          "counted apart, by the cookie it was given then."},
         kAnyone);
+    login.lane = AnonymousLane::entrance;
     login.request_schema = login_schema();
     login.answer_schema = logged_in_schema();
     login.handle =
@@ -179,6 +183,7 @@ void add_entrances(OperationTable& table, PrincipalService& principals) {
          "The code is used once and is good for 24 hours. The password has at least 12 "
          "characters."},
         kAnyone);
+    activate.lane = AnonymousLane::entrance;
     activate.request_schema = activate_schema();
     activate.answer_schema = logged_in_schema();
     activate.handle = handle_entrance<ActivateRequest>(

@@ -44,6 +44,7 @@ void register_health_operations(OperationTable& table, HealthParts parts) {
     health.handle = [version = parts.version](ApiCall, ApiReplyTo reply) {
         reply(json_reply(200, Json::object({{"status", "ok"}, {"version", version}})));
     };
+    health.lane = AnonymousLane::none;
     table.add(std::move(health));
 
     Operation ready = get_operation("readyz", "/readyz", "The engine takes and commits turns.");
@@ -59,6 +60,7 @@ void register_health_operations(OperationTable& table, HealthParts parts) {
         }
         reply(json_reply(200, Json::object({{"status", "ready"}})));
     };
+    ready.lane = AnonymousLane::none;
     table.add(std::move(ready));
 
     Operation metrics = get_operation("metrics", "/metrics", "Numbers in Prometheus' text form.");

@@ -5,6 +5,7 @@
 
 #include "api/call_arguments.h"
 #include "api/host_check.h"
+#include "api/peer.h"
 #include "api/problem.h"
 #include "base/check.h"
 #include "base/errors.h"
@@ -17,6 +18,7 @@ namespace interlock {
 namespace {
 
 constexpr std::string_view kMcpPath = "/mcp";
+constexpr std::string_view kKillSwitchSuffix = "kill_switch";
 constexpr std::string_view kBotStop = "stop";  // Of bot_endpoints().
 constexpr std::size_t kQueryParametersMax = 32;
 // Two for each tenant that a server can have, so that no bucket is forgotten. Only those who proved
@@ -49,7 +51,7 @@ Result<std::map<std::string, std::string>> parse_query(std::string_view query) {
 // Stopping must always be possible, however busy the caller has been.
 bool is_emergency_stop(const Operation& operation, const ApiCall& call) {
     const Json* active = call.body.find("active");
-    return operation.id.ends_with("kill_switch") && active != nullptr && active->is_bool() &&
+    return operation.id.ends_with(kKillSwitchSuffix) && active != nullptr && active->is_bool() &&
            active->as_bool();
 }
 
@@ -72,6 +74,15 @@ Result<void> verdict(const RateDecision& decision, const char* sentence) {
 
 }  // namespace
 
+std::string holder_of(const TenantId& tenant_id) {
+    return "tenant:" + tenant_id.text();
+}
+
+std::string holder_of(const Principal& principal) {
+    const auto tenant = tenant_charged(principal);
+    return tenant ? holder_of(*tenant) : to_text(principal);
+}
+
 Error unauthenticated_error() {
     return fail(errors::unauthenticated, "The credential is missing or not valid for this tenant.")
         .error();
@@ -87,7 +98,12 @@ HttpFace::HttpFace(Parts parts, HttpFaceConfig config)
       tenant_rate_(
           {.count = std::max<std::int64_t>(1, config_.tenant_requests_per_second),
            .burst = std::max<std::int64_t>(1, config_.tenant_requests_per_second),
-           .keys_max = kTenantBucketsMax}) {
+           .keys_max = kTenantBucketsMax}),
+      anonymous_rate_(
+          {.count = std::max<std::int64_t>(1, config_.anonymous_requests_per_second),
+           .burst = std::max<std::int64_t>(1, config_.anonymous_requests_per_second * 2)}),
+      page_rate_({.count = kPageRequestsPerSecond, .burst = kPageRequestsPerSecond * 2}),
+      entrance_rate_({.count = kEntrancesPerSecond, .burst = kEntrancesAtOnce}) {
     const std::vector<Operation>& operations = parts_.table.all();
     for (std::size_t i = 0; i < operations.size(); ++i) {
         router_.add(operations[i].method, operations[i].path, i);
@@ -137,13 +153,60 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
         send(problem(call.error(), *operation));
         return;
     }
-    call->http = &request;
     operation->handle(*std::move(call), [this, operation, send](Result<ApiReply> reply) {
         HttpResponse response =
             reply ? to_response(*std::move(reply)) : problem(reply.error(), *operation);
         parts_.metrics.on_request(operation->id, response.status);
         send(std::move(response));
     });
+}
+
+// How long the body may be, or why there will be no other answer than that one.
+Result<std::size_t> HttpFace::body_bytes_of(
+    const HttpRequest& head, const Authenticated& who, bool& is_urgent) const {
+    if (!is_host_allowed(head)) {
+        return fail(errors::host_not_allowed, "The Host header names no host of this server.");
+    }
+    if (parts_.mcp && head.path() == kMcpPath) {
+        if (!who.principal || who.principal->kind != PrincipalKind::agent) {
+            return std::unexpected(unauthenticated_error());
+        }
+        return kOperationBodyBytesMax;
+    }
+    TRY_ASSIGN(const Routed routed, route(head));
+    const Operation& operation = *routed.operation;
+    TRY(check_access(operation, who, routed.tenant));
+    TRY(check_origin(head, who));
+    is_urgent = who.principal &&
+                (operation.id == kBotStop || operation.id.ends_with(kKillSwitchSuffix));
+    return who.principal ? operation.body_bytes_max
+                         : std::min(operation.body_bytes_max, kStrangerBodyBytesMax);
+}
+
+HeadVerdict HttpFace::judge(const HttpRequest& head) const {
+    // Only a path that may begin with a key is worth a copy.
+    std::optional<HttpRequest> unfolded;
+    std::optional<PathKey> path_key;
+    if (head.target.starts_with("/i") || head.target.starts_with("/%")) {
+        unfolded = head;
+        path_key = unfold_path_key(*unfolded, parts_.directory);
+    }
+    const HttpRequest& request = unfolded ? *unfolded : head;
+    const Authenticated who = authenticate(
+        request, parts_.directory, parts_.clock.now(), path_key ? &*path_key : nullptr);
+    HeadVerdict verdict{.body_bytes_max = kStrangerBodyBytesMax};
+    if (who.principal) {
+        verdict.holder = holder_of(*who.principal);
+    }
+    if (const auto bytes = body_bytes_of(request, who, verdict.is_urgent)) {
+        verdict.body_bytes_max = *bytes;
+    } else {
+        // A short body is read all the same: so the connection lives on and the flood on it is
+        // slowed down.
+        verdict.refusal = problem(bytes.error());
+        add_security_headers(*verdict.refusal, request.tls);
+    }
+    return verdict;
 }
 
 Result<HttpFace::Routed> HttpFace::route(const HttpRequest& request) const {
@@ -206,6 +269,9 @@ Result<void> HttpFace::check_rate(const Operation& operation, const ApiCall& cal
     if (is_emergency_stop(operation, call)) {
         return {};
     }
+    if (call.http != nullptr && call.principal.kind == PrincipalKind::internal) {
+        return take_anonymous(operation.lane, *call.http);
+    }
     // Stopping a bot has buckets of its own: nothing else that a caller does can use them up.
     return take_tokens(call.principal, operation.id == kBotStop ? "stop " : "");
 }
@@ -231,10 +297,35 @@ Result<void> HttpFace::take_tokens(const Principal& principal, const std::string
     return {};
 }
 
+Result<void> HttpFace::take_anonymous(AnonymousLane lane, const HttpRequest& request) {
+    if (lane == AnonymousLane::none || config_.requests_per_second == 0) {
+        return {};
+    }
+    const Timestamp now = parts_.clock.now();
+    const std::string peer = peer_group_of(request);
+    const std::lock_guard lock(rate_mutex_);
+    switch (lane) {
+        case AnonymousLane::page:
+            return verdict(
+                page_rate_.take(peer, now), "This address asks for more files than allowed.");
+        case AnonymousLane::entrance:
+            return verdict(
+                entrance_rate_.take(peer, now),
+                "This address tries to come in more often than allowed.");
+        case AnonymousLane::ordinary:
+        case AnonymousLane::none:
+            break;
+    }
+    return verdict(
+        anonymous_rate_.take(peer, now),
+        "This address sends more requests without a credential than allowed.");
+}
+
 Result<ApiCall> HttpFace::admit(
     const HttpRequest& request, Routed routed, const PathKey* path_key) {
     const Operation& operation = *routed.operation;
     ApiCall call;
+    call.http = &request;
     call.path = std::move(routed.path);
     Authenticated who = authenticate(request, parts_.directory, parts_.clock.now(), path_key);
     TRY(check_access(operation, who, routed.tenant));

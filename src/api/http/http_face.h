@@ -1,6 +1,7 @@
 // The HTTP face: takes a request through key in the path, host check, route, authentication, access
 // table, origin check, rate limit and body parsing to its operation, and sends the answer back. The
-// same steps in the same order for every route, so that no route can forget one.
+// same steps in the same order for every route, so that no route can forget one. The steps that
+// need no body are gone through when the head is in, so that no body is read for a refusal.
 #pragma once
 
 #include <functional>
@@ -10,6 +11,7 @@
 
 #include "api/authenticate.h"
 #include "api/operation.h"
+#include "net/head_verdict.h"
 #include "net/rate_limit.h"
 #include "net/router.h"
 #include "ports/clock.h"
@@ -26,7 +28,14 @@ struct HttpFaceConfig {
     // For all access keys of a tenant together, so that more keys are not more requests; 0: none.
     // A tenant's people are not counted here: its agents must not be able to lock them out.
     std::int64_t tenant_requests_per_second = 2000;
+    // Of callers without a credential, per address (IPv6: per /64); none where the first is 0.
+    std::int64_t anonymous_requests_per_second = 100;
 };
+
+// Likewise, for files of pages and for logins, activations and signups.
+inline constexpr std::int64_t kPageRequestsPerSecond = 500;
+inline constexpr std::int64_t kEntrancesPerSecond = 10;
+inline constexpr std::int64_t kEntrancesAtOnce = 60;
 
 class HttpFace {
 public:
@@ -41,6 +50,7 @@ public:
     HttpFace(Parts parts, HttpFaceConfig config);
 
     // On a network thread.
+    HeadVerdict judge(const HttpRequest& head) const;
     void handle(HttpRequest request, HttpResponderPtr responder);
 
     // Any thread: takes a token of the caller's bucket and one of its tenant's, or says when to
@@ -61,7 +71,10 @@ private:
         const Operation& operation,
         const Authenticated& who,
         const std::optional<TenantId>& tenant) const;
+    Result<std::size_t> body_bytes_of(
+        const HttpRequest& head, const Authenticated& who, bool& is_urgent) const;
     Result<void> take_tokens(const Principal& principal, const std::string& lane);
+    Result<void> take_anonymous(AnonymousLane lane, const HttpRequest& request);
     void handle_mcp(HttpRequest request, HttpResponderPtr responder);
     bool is_host_allowed(const HttpRequest& request) const;
 
@@ -71,7 +84,14 @@ private:
     std::mutex rate_mutex_;  // Network threads share the buckets (ADR 0005).
     RateLimiter rate_;
     RateLimiter tenant_rate_;
+    RateLimiter anonymous_rate_;  // These by peer.
+    RateLimiter page_rate_;
+    RateLimiter entrance_rate_;
 };
+
+// For bounds of connections and bytes: those of a tenant's agents go together.
+std::string holder_of(const Principal& principal);
+std::string holder_of(const TenantId& tenant_id);
 
 // The one answer to a bad key, an unknown tenant and a foreign one (I7).
 Error unauthenticated_error();

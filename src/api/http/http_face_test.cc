@@ -32,6 +32,9 @@ protected:
         add("people", "GET", "/api/{tenant_id}/people", {.host_operator = true, .human = true});
         add("signup", "POST", "/signup", {.place = Access::Place::host, .anyone = true});
         add("login", "POST", "/account/login", {.place = Access::Place::host, .anyone = true});
+        add("open", "GET", "/open", {.place = Access::Place::host, .anyone = true});
+        add("page", "GET", "/page", {.place = Access::Place::host, .anyone = true});
+        add("healthz", "GET", "/healthz", {.place = Access::Place::host, .anyone = true});
         build({});
     }
 
@@ -51,6 +54,12 @@ protected:
             out.headers.emplace_back("Cache-Control", "max-age=60");
             reply(std::move(out));
         };
+        operation.lane = operation.id == "healthz"  ? AnonymousLane::none
+                         : operation.id == "page"   ? AnonymousLane::page
+                         : operation.id == "login"  ? AnonymousLane::entrance
+                         : operation.id == "signup" ? AnonymousLane::entrance
+                                                    : AnonymousLane::ordinary;
+        operation.body_bytes_max = operation.id == "stop" ? 500 : kOperationBodyBytesMax;
         table_.add(std::move(operation));
     }
 
@@ -340,6 +349,91 @@ TEST_F(HttpFaceTest, StoppingABotHasABudgetOfItsOwn) {
     }
     EXPECT_EQ(passed, 3);
     EXPECT_EQ(get("/" + key.secret + "/thing").status, 200);
+}
+
+// A request from an address, without a credential.
+HttpRequest from(const std::string& address, HttpRequest request) {
+    request.peer_address = address;
+    return request;
+}
+
+TEST_F(HttpFaceTest, AFloodWithoutACredentialCostsNobodyElse) {
+    build({.anonymous_requests_per_second = 1});
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(send(from("192.0.2.1", request("GET", "/open"))).status, 200);
+    }
+    const HttpResponse refused = send(from("192.0.2.1", request("GET", "/open")));
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_TRUE(refused.header("Retry-After"));
+    EXPECT_EQ(send(from("192.0.2.2", request("GET", "/open"))).status, 200);
+}
+
+TEST_F(HttpFaceTest, AnIpv6NetworkIsOnePeer) {
+    build({.anonymous_requests_per_second = 1});
+    for (const char* address : {"2001:db8::1", "2001:db8::2"}) {
+        EXPECT_EQ(send(from(address, request("GET", "/open"))).status, 200);
+    }
+    EXPECT_EQ(send(from("2001:db8::3", request("GET", "/open"))).status, 429);
+    EXPECT_EQ(send(from("2001:db8:0:1::1", request("GET", "/open"))).status, 200);
+}
+
+TEST_F(HttpFaceTest, LoginsAndPagesHaveBudgetsOfTheirOwnAndHealthHasNone) {
+    build({.anonymous_requests_per_second = 1});
+    for (int i = 0; i < 3; ++i) {
+        send(from("192.0.2.1", request("GET", "/open")));
+    }
+    for (std::int64_t i = 0; i < kEntrancesAtOnce; ++i) {
+        EXPECT_EQ(send(from("192.0.2.1", request("POST", "/account/login"))).status, 200);
+    }
+    EXPECT_EQ(send(from("192.0.2.1", request("POST", "/account/login"))).status, 429);
+    EXPECT_EQ(send(from("192.0.2.1", request("POST", "/signup"))).status, 429);
+    EXPECT_EQ(send(from("192.0.2.2", request("POST", "/account/login"))).status, 200);
+    for (std::int64_t i = 0; i < 2 * kPageRequestsPerSecond; ++i) {
+        EXPECT_EQ(send(from("192.0.2.1", request("GET", "/page"))).status, 200);
+    }
+    EXPECT_EQ(send(from("192.0.2.1", request("GET", "/page"))).status, 429);
+    for (int i = 0; i < 1000; ++i) {
+        EXPECT_EQ(send(from("192.0.2.1", request("GET", "/healthz"))).status, 200);
+    }
+}
+
+TEST_F(HttpFaceTest, TheHeadAloneSaysWhoMayBringWhat) {
+    const Key key = make_key(kDemo);
+    const auto judge = [&](std::string method, std::string target, std::string secret) {
+        HttpRequest head = request(std::move(method), std::move(target));
+        if (!secret.empty()) {
+            head.headers.emplace_back("X-Access-Key", secret);
+        }
+        return face_->judge(head);
+    };
+    const HeadVerdict known = judge("POST", "/api/demo/stop", key.secret);
+    EXPECT_EQ(known.holder, "tenant:demo");
+    EXPECT_EQ(known.body_bytes_max, 500u);
+    EXPECT_TRUE(known.is_urgent);
+    EXPECT_FALSE(known.refusal);
+    EXPECT_FALSE(judge("GET", "/api/demo/thing", key.secret).is_urgent);
+    EXPECT_EQ(judge("POST", "/" + key.secret + "/kill", "").holder, "tenant:demo");
+    EXPECT_EQ(judge("POST", "/mcp", key.secret).body_bytes_max, kOperationBodyBytesMax);
+
+    const HeadVerdict stranger = judge("POST", "/account/login", "");
+    EXPECT_EQ(stranger.holder, "");
+    EXPECT_EQ(stranger.body_bytes_max, kStrangerBodyBytesMax);
+    EXPECT_FALSE(stranger.refusal);
+    for (const auto& [target, secret, status] : std::vector<std::tuple<std::string, std::string, int>>{
+             {"/api/demo/kill", "", 401},
+             {"/api/demo/kill", "ilk_wrong", 401},
+             {"/api/other/kill", key.secret, 401},
+             {"/mcp", "ilk_wrong", 401},
+             {"/nothing", "", 404}}) {
+        const HeadVerdict refused = judge("POST", target, secret);
+        ASSERT_TRUE(refused.refusal) << target;
+        EXPECT_EQ(refused.refusal->status, status) << target;
+        EXPECT_EQ(refused.body_bytes_max, kStrangerBodyBytesMax);
+        EXPECT_FALSE(refused.is_urgent);
+    }
+    HttpRequest foreign = request("POST", "/api/demo/kill");
+    foreign.headers = {{"Host", "evil.example"}};
+    EXPECT_EQ(face_->judge(foreign).refusal->status, 403);
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 namespace interlock {
 namespace {
 
+// A reason and a few ids.
+constexpr std::size_t kKillBodyBytesMax = 16 * 1024;
+
 using Form = KillSwitchService::Form;
 using Decode = Result<SetKillSwitch> (*)(const Json&);
 
@@ -73,6 +76,7 @@ Operation set_operation(KillSwitchService& kill) {
         .answer_schema = kill_status_schema(),
         .statuses = {200, 202},
         .tool = std::nullopt,
+        .body_bytes_max = kKillBodyBytesMax,
         .handle =
             [&kill](ApiCall call, ApiReplyTo reply) {
                 set(kill, Form::plain, decode_set_kill, std::move(call), std::move(reply));
@@ -96,6 +100,7 @@ Operation py_operation(KillSwitchService& kill) {
         .request_schema = py_set_kill_switch_schema(),
         .answer_schema = py_set_kill_switch_answer_schema(),
         .tool = ToolHints{.read_only = false, .destructive = true, .idempotent = true},
+        .body_bytes_max = kKillBodyBytesMax,
         .handle =
             [&kill](ApiCall call, ApiReplyTo reply) {
                 set(kill,
@@ -113,6 +118,11 @@ void register_kill_operations(OperationTable& table, KillSwitchService& kill) {
     table.add(status_operation(kill));
     table.add(set_operation(kill));
     table.add(py_operation(kill));
+}
+
+void register_stop_operations(OperationTable& table, KillSwitchService& kill) {
+    table.add(status_operation(kill));
+    table.add(set_operation(kill));
 }
 
 }  // namespace interlock

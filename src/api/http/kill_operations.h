@@ -7,5 +7,7 @@
 namespace interlock {
 
 void register_kill_operations(OperationTable& table, KillSwitchService& kill);
+// All that the stop listener answers: the stop and its state.
+void register_stop_operations(OperationTable& table, KillSwitchService& kill);
 
 }  // namespace interlock

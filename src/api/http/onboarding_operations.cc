@@ -96,6 +96,7 @@ void add_signup(OperationTable& table, OnboardingService& onboarding) {
     signup.request_schema = signup_schema();
     signup.answer_schema = new_account_schema();
     signup.statuses = {201};
+    signup.lane = AnonymousLane::entrance;
     signup.handle = [&onboarding](ApiCall call, ApiReplyTo reply) {
         auto request = decode_signup(call.body);
         if (!request) {

@@ -36,6 +36,7 @@ Operation get_operation(std::string id, std::string path) {
     operation.method = "GET";
     operation.path = std::move(path);
     operation.access = {.place = Access::Place::host, .anyone = true};
+    operation.lane = AnonymousLane::page;
     return operation;
 }
 

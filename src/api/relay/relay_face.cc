@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/http/http_face.h"
 #include "api/peer.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -231,6 +232,14 @@ void RelayFace::log_refusal(const HttpRequest& request, std::string_view why) {
          {"claims_to_be", is_name ? token->gateway_id : std::string()},
          {"peer", peer_of(request)},
          {"so_far", static_cast<std::int64_t>(*count)}});
+}
+
+HeadVerdict RelayFace::judge(const HttpRequest& head) const {
+    const RelayDial dial = parts_.authenticate(bearer_of(head));
+    const bool is_good = dial.verdict == RelayDial::Verdict::accepted;
+    return {
+        .holder = is_good ? holder_of(dial.caller.tenant_id) : "",
+        .body_bytes_max = kStrangerBodyBytesMax};
 }
 
 void RelayFace::handle(const HttpRequest& request, const HttpResponderPtr& responder) {

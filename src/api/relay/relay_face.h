@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "net/head_verdict.h"
 #include "net/http_message.h"
 #include "services/relay/relay_desk.h"
 
@@ -60,6 +61,7 @@ public:
 
     // `/relay` itself, and every WebSocket upgrade to another path.
     static bool takes(const HttpRequest& request);
+    HeadVerdict judge(const HttpRequest& head) const;
     void handle(const HttpRequest& request, const HttpResponderPtr& responder);
 
     struct Counters {

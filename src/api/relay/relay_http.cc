@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "api/http/http_face.h"
 #include "api/peer.h"
 #include "api/problem.h"
 #include "api/relay/relay_face.h"
@@ -108,6 +109,35 @@ bool RelayHttp::takes(const HttpRequest& request) const {
     const auto found = router_.find(request.method, request.path());
     return !std::holds_alternative<Router::NotFound>(found) ||
            request.path().starts_with("/manage/") || request.path().starts_with("/webhooks/");
+}
+
+// A webhook is judged over its whole body, so that is read for strangers, too; the server bounds
+// what they may have in flight.
+HeadVerdict RelayHttp::judge(const HttpRequest& head) const {
+    const auto found = router_.find(head.method, head.path());
+    const auto* match = std::get_if<Router::Match>(&found);
+    if (match == nullptr) {
+        return {.body_bytes_max = kStrangerBodyBytesMax};
+    }
+    switch (static_cast<Route>(match->id)) {
+        case Route::enroll:
+        case Route::provision:
+            return {.body_bytes_max = kJoinBodyBytesMax};
+        case Route::webhook: {
+            const BotKey key{match->param("platform"), match->param("bot_id")};
+            const bool is_here = parts_.bot && parts_.bot(key) != nullptr;
+            return {.body_bytes_max = is_here ? kWebhookBodyBytesMax : kStrangerBodyBytesMax};
+        }
+        default: {
+            const auto caller = caller_of(head);
+            if (!caller) {
+                HttpResponse refusal = relay_problem(caller.error());
+                add_security_headers(refusal, head.tls);
+                return {.body_bytes_max = kStrangerBodyBytesMax, .refusal = std::move(refusal)};
+            }
+            return {.holder = holder_of(caller->tenant_id), .body_bytes_max = kRelayBodyBytesMax};
+        }
+    }
 }
 
 void RelayHttp::handle(HttpRequest request, HttpResponderPtr responder) {

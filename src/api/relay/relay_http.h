@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "net/head_verdict.h"
 #include "net/http_message.h"
 #include "net/rate_limit.h"
 #include "net/router.h"
@@ -22,6 +23,7 @@ namespace interlock {
 
 inline constexpr std::size_t kRelayBodyBytesMax = 640 * 1024;  // The longest list of a policy.
 inline constexpr std::size_t kWebhookBodyBytesMax = 512 * 1024;
+inline constexpr std::size_t kJoinBodyBytesMax = 16 * 1024;  // Enrolling and provisioning.
 
 struct RelayHttpLimits {
     // Enrolling and provisioning, by the caller's address; a fleet behind one address boots at
@@ -46,6 +48,7 @@ public:
 
     // By its path; another method on such a path is answered 405 here.
     bool takes(const HttpRequest& request) const;
+    HeadVerdict judge(const HttpRequest& head) const;
     void handle(HttpRequest request, HttpResponderPtr responder);
 
     // Whose credential a request carries, from the stored record of it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/http/http_face.h"
 #include "api/problem.h"
 #include "base/errors.h"
 #include "core/relay/waiting_files.h"
@@ -46,6 +47,21 @@ HttpResponse file_response(MediaUpload file) {
 bool RelayMediaHttp::takes(const HttpRequest& request) {
     const std::string_view path = request.path();
     return path == kMediaUploadPath || path.starts_with(std::string(kMediaUploadPath) + "/");
+}
+
+// The credential is looked at first: only who has a good one takes a place among the uploads.
+HeadVerdict RelayMediaHttp::judge(const HttpRequest& head) const {
+    const Result<RelayCaller> caller = authenticate_(head);
+    if (!caller) {
+        HttpResponse refusal = media_problem(caller.error());
+        add_security_headers(refusal, head.tls);
+        return {.body_bytes_max = kStrangerBodyBytesMax, .refusal = std::move(refusal)};
+    }
+    const bool is_upload = head.method == "POST" && head.path() == kMediaUploadPath;
+    return {
+        .holder = holder_of(caller->tenant_id),
+        .body_bytes_max = is_upload ? kMediaBytesMax : kStrangerBodyBytesMax,
+        .is_large = is_upload};
 }
 
 void RelayMediaHttp::handle(HttpRequest request, HttpResponderPtr responder) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "net/head_verdict.h"
 #include "net/http_message.h"
 #include "services/relay/relay_media.h"
 
@@ -25,6 +26,7 @@ public:
 
     // By its path; another method on such a path is answered 405 here.
     static bool takes(const HttpRequest& request);
+    HeadVerdict judge(const HttpRequest& head) const;
     void handle(HttpRequest request, HttpResponderPtr responder);
 
 private:

@@ -66,6 +66,19 @@ TEST_F(RelayMediaHttpTest, TakesAFileAndGivesItBackToItsTenant) {
     EXPECT_EQ(send(request("GET", path, "x1")).status, 404);
 }
 
+TEST_F(RelayMediaHttpTest, SaysFromTheHeadWhoMayUpload) {
+    const HeadVerdict known = http_.judge(request("POST", "/relay/media", "i1"));
+    EXPECT_TRUE(known.is_large);
+    EXPECT_EQ(known.body_bytes_max, kMediaBytesMax);
+    EXPECT_TRUE(known.holder.starts_with("tenant:"));
+    const HeadVerdict nobody = http_.judge(request("POST", "/relay/media", ""));
+    EXPECT_FALSE(nobody.is_large);
+    EXPECT_EQ(nobody.holder, "");
+    ASSERT_TRUE(nobody.refusal);
+    EXPECT_EQ(nobody.refusal->status, 401);
+    EXPECT_FALSE(http_.judge(request("GET", "/relay/media/med_x", "i1")).is_large);
+}
+
 TEST_F(RelayMediaHttpTest, AsksForACredential) {
     const HttpResponse refused = upload("", "bytes");
     EXPECT_EQ(refused.status, 401);
