@@ -17,13 +17,16 @@ namespace {
 
 constexpr std::string_view kReady = "ready http://";
 
-Result<std::uint16_t> port_in(const std::string& line) {
+// The port in a line of the kind "ready http://127.0.0.1:8420".
+Result<std::uint16_t> port_in(const std::string& line, std::string_view begin = kReady) {
     const std::size_t colon = line.rfind(':');
     std::uint16_t port = 0;
-    if (!line.starts_with(kReady) || colon == std::string::npos ||
+    if (!line.starts_with(begin) || colon == std::string::npos ||
         std::from_chars(line.data() + colon + 1, line.data() + line.size(), port).ec !=
             std::errc()) {
-        return fail(errors::unavailable, "Expected \"ready <address>\", found \"" + line + "\".");
+        return fail(
+            errors::unavailable,
+            "Expected \"" + std::string(begin) + "...\", found \"" + line + "\".");
     }
     return port;
 }
@@ -96,6 +99,14 @@ HttpTarget ServerProcess::target() const {
 HttpTarget ServerProcess::operator_target() const {
     return {
         .unix_socket_path = data_folder() + "/operator.sock", .host = "localhost", .port = port_};
+}
+
+Result<HttpTarget> ServerProcess::stop_target() {
+    if (stop_port_ == 0) {
+        TRY_ASSIGN(const std::string line, process_.read_line(kServerPatience));
+        TRY_ASSIGN(stop_port_, port_in(line, "stop http://"));
+    }
+    return HttpTarget{.unix_socket_path = {}, .host = "127.0.0.1", .port = stop_port_};
 }
 
 Result<void> ServerProcess::create_tenant(const std::string& tenant_id) {

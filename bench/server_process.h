@@ -44,6 +44,7 @@ public:
 
     HttpTarget target() const;           // Over TCP.
     HttpTarget operator_target() const;  // Over the operator's socket.
+    Result<HttpTarget> stop_target();    // The stop listener.
 
     Result<void> create_tenant(const std::string& tenant_id);
     // Gives the access key. It has all scopes.
@@ -60,6 +61,7 @@ private:
     Options options_;
     MeasuredProcess process_;
     std::uint16_t port_ = 0;
+    std::uint16_t stop_port_ = 0;  // 0: not asked for yet.
     Duration start_took_;
 };
 

@@ -1,6 +1,8 @@
-// `interlock drill kill`: proves on a busy server that stopping stops, and how fast.
+// `interlock drill kill`: proves on a busy server that stopping stops, and how fast. `interlock
+// drill dos`: the same while strangers try to crowd it out.
 #pragma once
 
+#include "bench/dos_drill.h"
 #include "bench/kill_drill.h"
 #include "bin/command.h"
 
@@ -9,6 +11,9 @@ namespace interlock {
 // `refused` when an effect arrived after the switch was recorded. --data names the folder under
 // which the drill makes its own.
 ExitCode run_drill_kill_command(const GlobalOptions& global, KillDrillOptions options);
+
+// `refused` when a stop failed or took longer than it may.
+ExitCode run_drill_dos_command(const GlobalOptions& global, DosDrillOptions options);
 
 void add_drill_command(CommandLine& line);
 
