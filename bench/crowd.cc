@@ -87,10 +87,10 @@ void Crowd::Body::open(const CrowdPlan& plan, std::size_t number) {
     ::setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof(yes));
     const sockaddr_in from = address_of(plan.network, 1 + number % plan.addresses, 0);
     const sockaddr_in to = address_of(0, 1, plan.port);
-    const bool is_begun =
-        fd >= 0 && ::bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof(from)) == 0 &&
-        (::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0 ||
-         errno == EINPROGRESS);
+    const bool is_begun = fd >= 0 &&
+                          ::bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof(from)) == 0 &&
+                          (::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0 ||
+                           errno == EINPROGRESS);
     epoll_event event{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP, .data = {.u64 = number}};
     if (!is_begun || ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
         caller = {};

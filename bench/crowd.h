@@ -40,7 +40,8 @@ struct CrowdReport {
 
 class Crowd {
 public:
-    // Begins at once. Errors of single callers are part of the game; without an epoll there is none.
+    // Begins at once. Errors of single callers are part of the game; without an epoll there is
+    // none.
     static Result<std::unique_ptr<Crowd>> start(CrowdPlan plan);
     ~Crowd();
 

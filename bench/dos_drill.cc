@@ -42,8 +42,8 @@ std::string busy_request(const std::string& key, std::size_t caller, std::uint64
 }
 
 std::string login_request(std::size_t caller, std::uint64_t sequence) {
-    const std::string who =
-        caller % 2 == 0 ? "drill@example.org" : "nobody" + std::to_string(sequence) + "@example.org";
+    const std::string who = caller % 2 == 0 ? "drill@example.org"
+                                            : "nobody" + std::to_string(sequence) + "@example.org";
     const std::string body = R"({"email":")" + who + R"(","password":"wrong password of mine"})";
     return post("/account/login", "", body.size()) + body;
 }
@@ -76,9 +76,8 @@ std::string fit_to_files(DosDrillOptions& options) {
     }
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
-    const std::int64_t files = limit.rlim_cur == RLIM_INFINITY
-                                   ? wanted()
-                                   : static_cast<std::int64_t>(limit.rlim_cur);
+    const std::int64_t files =
+        limit.rlim_cur == RLIM_INFINITY ? wanted() : static_cast<std::int64_t>(limit.rlim_cur);
     if (wanted() <= files) {
         return {};
     }
@@ -151,9 +150,8 @@ Result<std::vector<std::unique_ptr<Crowd>>> gather(
          .port = port,
          .connections = count(options.busy),
          .network = 2,
-         .request = [key](auto caller, auto sequence) {
-             return busy_request(key, caller, sequence);
-         }},
+         .request =
+             [key](auto caller, auto sequence) { return busy_request(key, caller, sequence); }},
         {.name = "logins",
          .port = port,
          .connections = count(options.logins),

@@ -9,6 +9,7 @@
 // "halted"}} in ticks; {"venue": [faults]}; {"stand_still_seconds": n} moves the clock alone.
 // Expected bodies are matched as subsets: members named must be there and equal; "$any" matches
 // anything, "$saved:name" what an earlier step saved, {"$has": [...]} an array that holds these.
+// "$cookie:name" saves a cookie of the answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -217,12 +218,27 @@ private:
         return true;
     }
 
+    static std::string cookie_in(const HttpResponse& response, const std::string& name) {
+        for (const auto& [header, value] : response.headers) {
+            if (header == "Set-Cookie" && value.starts_with(name + "=")) {
+                return value.substr(name.size() + 1, value.find(';') - name.size() - 1);
+            }
+        }
+        return {};
+    }
+
     void save(const HttpResponse& response, const Json& names) {
         const auto json = parse_json(response.body);
         ASSERT_TRUE(json) << response.body;
         for (const auto& [name, pointer] : names.members()) {
             if (pointer.as_string() == "$bytes") {
                 saved_["bytes:" + name] = response.body;
+                continue;
+            }
+            if (constexpr std::string_view kCookie = "$cookie:";
+                pointer.as_string().starts_with(kCookie)) {
+                saved_[name] = cookie_in(response, pointer.as_string().substr(kCookie.size()));
+                EXPECT_FALSE(saved_[name].empty()) << pointer.as_string() << " was not set";
                 continue;
             }
             const Json* value = &*json;

@@ -94,6 +94,12 @@ std::vector<ConfigKey> http_keys() {
              c.http_allowed_hosts = split_list(text);
              return std::string();
          }},
+    };
+}
+
+// How much callers may take of it.
+std::vector<ConfigKey> http_bound_keys() {
+    return {
         {"http.connections_max",
          "Connections at once, sockets of gateways included.",
          [](const Config& c) { return std::to_string(c.http_connections_max); },
@@ -132,6 +138,11 @@ std::vector<ConfigKey> http_keys() {
              return set_integer<std::int64_t>(
                  c.http_tenant_requests_per_second, text, 0, 1'000'000);
          }},
+    };
+}
+
+std::vector<ConfigKey> http_public_keys() {
+    return {
         {"http.public_url",
          "Where callers reach the server, as its documents tell them; empty: address and port.",
          [](const Config& c) { return c.http_public_url; },
@@ -475,8 +486,8 @@ std::vector<ConfigKey> all_config_keys() {
              return set_word<std::string>(c.mode, text, {{"paper", "paper"}});
          }},
     };
-    for (ConfigKey& key : http_keys()) {
-        keys.push_back(std::move(key));
+    for (const auto& group : {http_keys(), http_bound_keys(), http_public_keys()}) {
+        keys.insert(keys.end(), group.begin(), group.end());
     }
     for (ConfigKey& key : stop_keys()) {
         keys.push_back(std::move(key));

@@ -1,11 +1,7 @@
 #include "bin/server.h"
 
-#include <malloc.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
-#include <fstream>
 
 #include "adapters/paper/paper_venue.h"
 #include "adapters/paper/shadow_venue.h"
@@ -46,6 +42,7 @@
 #include "bin/data_path.h"
 #include "bin/descriptor_limit.h"
 #include "bin/quarantine.h"
+#include "bin/http_setup.h"
 #include "bin/relay_platform.h"
 #include "bin/stop_listener.h"
 #include "bin/version.h"
@@ -66,19 +63,6 @@ constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 // The engine goes round at least every few milliseconds; a minute of silence is a wedge (S13).
 constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
-
-// After a flood of bodies their memory is free and still ours; says whether one is going on.
-bool give_memory_back(std::uint64_t body_bytes, bool were_many) {
-    constexpr std::uint64_t kMany = 16 * 1024 * 1024;
-    if (body_bytes >= kMany) {
-        return true;
-    }
-    if (were_many && body_bytes < kMany / 4) {
-        malloc_trim(0);
-        return false;
-    }
-    return were_many;
-}
 
 }  // namespace
 
@@ -132,8 +116,6 @@ struct Server::Body {
     std::string address() const;  // Where it listens.
     void build_table();
     Result<void> build_faces();
-    HttpFaceConfig face_config() const;
-    Result<void> open_stop_listener();
     void add_gauges();
     std::string not_ready_because();
 };
@@ -398,18 +380,7 @@ void Server::Body::add_gauges() {
     metrics.add_gauge("interlock_waiting_effects", "Effects in the outbox queue.", [this] {
         return static_cast<double>(outbox->waiting());
     });
-    metrics.add_gauge("interlock_connections", "Open HTTP connections.", [this] {
-        return static_cast<double>(http->counters().open);
-    });
-    metrics.add_gauge("interlock_connections_known", "Of those, of callers who said who.", [this] {
-        return static_cast<double>(http->counters().known);
-    });
-    metrics.add_gauge("interlock_strangers_closed", "Silent ones closed for newcomers.", [this] {
-        return static_cast<double>(http->counters().made_room);
-    });
-    metrics.add_gauge("interlock_body_bytes", "Of requests that are not answered yet.", [this] {
-        return static_cast<double>(http->counters().body_bytes);
-    });
+    add_http_gauges(metrics, [this] { return http->counters(); });
     metrics.add_gauge("interlock_kill_switch_global", "1 while the global latch is up.", [this] {
         return plane->latch.is_raised_global() ? 1.0 : 0.0;
     });
@@ -420,23 +391,10 @@ void Server::Body::add_gauges() {
 
 // Listens, so that the port is known; nothing is taken from it before start().
 Result<void> Server::Body::open_http() {
-    HttpServerConfig http_config;
-    http_config.address = config.http_address;
-    http_config.port = config.http_port;
-    http_config.threads = config.http_threads;
-    http_config.limits.connections_max = static_cast<std::size_t>(config.http_connections_max);
-    http_config.limits.connections_per_peer_max =
-        static_cast<std::size_t>(config.http_connections_per_peer);
-    http_config.limits.body_bytes_total_max =
-        static_cast<std::size_t>(config.http_body_megabytes) * 1024 * 1024;
-    http_config.limits.large_bodies.bytes_max = kMediaBytesMax;
+    HttpServerConfig http_config = http_server_config(config, operator_socket_path(folder->path()));
     http_config.judge = [this](const HttpRequest& head) {
         return relay->takes(head) ? relay->judge(head) : face->judge(head);
     };
-    http_config.unix_socket_path = folder->file("operator.sock");
-    if (!config.http_tls_certificate.empty()) {
-        http_config.tls = TlsFiles{config.http_tls_certificate, config.http_tls_key};
-    }
     TRY_ASSIGN(
         http,
         HttpServer::open(
@@ -458,30 +416,6 @@ std::string Server::Body::address() const {
            std::to_string(http->port());
 }
 
-HttpFaceConfig Server::Body::face_config() const {
-    return {
-        .allowed_hosts = config.http_allowed_hosts,
-        .requests_per_second = config.http_requests_per_second,
-        .tenant_requests_per_second = config.http_tenant_requests_per_second,
-        .anonymous_requests_per_second = config.http_anonymous_requests_per_second};
-}
-
-Result<void> Server::Body::open_stop_listener() {
-    if (!has_stop_listener(config)) {
-        return {};
-    }
-    TRY_ASSIGN(
-        stop_listener,
-        StopListener::open(
-            {.config = config,
-             .kill = plane->kill,
-             .directory = plane->directory,
-             .clock = clock,
-             .metrics = metrics,
-             .face = face_config()}));
-    return {};
-}
-
 Result<void> Server::Body::build_faces() {
     TRY(open_http());
     build_table();
@@ -495,8 +429,16 @@ Result<void> Server::Body::build_faces() {
                 [this](HttpRequest request, Principal principal, HttpResponderPtr responder) {
                     mcp->handle(std::move(request), std::move(principal), std::move(responder));
                 }},
-        face_config());
-    TRY(open_stop_listener());
+        http_face_config(config));
+    TRY_ASSIGN(
+        stop_listener,
+        StopListener::open(
+            {.config = config,
+             .kill = plane->kill,
+             .directory = plane->directory,
+             .clock = clock,
+             .metrics = metrics,
+             .face = http_face_config(config)}));
     catalog = std::make_unique<OperationCatalog>(OperationCatalog::Parts{
         .table = table,
         .tenant_exists =
@@ -563,9 +505,6 @@ void Server::start() {
     body_->http->start();
     if (body_->stop_listener) {
         body_->stop_listener->start();
-        // For `doctor` and scripts. Not worth a failed start: the address is also said aloud.
-        std::ofstream(stop_url_path(body_->folder->path()))
-            << body_->stop_listener->address() << "\n";
     }
     body_->venue_thread = std::thread([this] { body_->watch_venues(); });
     watch_ = std::thread([this] { watch(); });
@@ -592,7 +531,6 @@ void Server::stop() {
     }
     if (body_->stop_listener) {
         body_->stop_listener->stop(kShutdownGrace);
-        ::unlink(stop_url_path(body_->folder->path()).c_str());
     }
     if (body_->relay) {
         body_->relay->stop();

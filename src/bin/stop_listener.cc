@@ -1,9 +1,13 @@
 #include "bin/stop_listener.h"
 
+#include <unistd.h>
+
+#include <fstream>
 #include <utility>
 
 #include "api/http/kill_operations.h"
 #include "base/errors.h"
+#include "bin/data_path.h"
 
 namespace interlock {
 namespace {
@@ -81,6 +85,9 @@ StopListener::StopListener(Parts parts, const OperationTable& table)
           stop_face(std::move(parts.face))) {}
 
 Result<std::unique_ptr<StopListener>> StopListener::open(Parts parts) {
+    if (!has_stop_listener(parts.config)) {
+        return nullptr;
+    }
     TRY(check_stop_listener(parts.config));
     const OperationTable table = stop_table(parts.kill);
     std::unique_ptr<StopListener> listener(new StopListener(std::move(parts), table));
@@ -93,8 +100,8 @@ Result<std::unique_ptr<StopListener>> StopListener::open(Parts parts) {
     if (!self->config_.http_tls_certificate.empty()) {
         http.tls = TlsFiles{self->config_.http_tls_certificate, self->config_.http_tls_key};
     }
-    auto opened = HttpServer::open(
-        std::move(http), [self](HttpRequest request, HttpResponderPtr responder) {
+    auto opened =
+        HttpServer::open(std::move(http), [self](HttpRequest request, HttpResponderPtr responder) {
             self->face_.handle(std::move(request), std::move(responder));
         });
     if (!opened) {
@@ -105,6 +112,17 @@ Result<std::unique_ptr<StopListener>> StopListener::open(Parts parts) {
     }
     self->http_ = *std::move(opened);
     return listener;
+}
+
+void StopListener::start() {
+    http_->start();
+    // For `doctor` and scripts. Not worth a failed start: the address is also said aloud.
+    std::ofstream(stop_url_path(config_.data_folder)) << address() << "\n";
+}
+
+void StopListener::stop(std::chrono::milliseconds grace) {
+    http_->stop(grace);
+    ::unlink(stop_url_path(config_.data_folder).c_str());
 }
 
 std::string StopListener::address() const {

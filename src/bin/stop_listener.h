@@ -39,11 +39,11 @@ public:
         Metrics& metrics;
         HttpFaceConfig face;  // As of the ordinary port.
     };
-    // Binds; answers after start().
+    // Binds; answers after start(). Null when the configuration wants none.
     static Result<std::unique_ptr<StopListener>> open(Parts parts);
 
-    void start() { http_->start(); }
-    void stop(std::chrono::milliseconds grace) { http_->stop(grace); }
+    void start();
+    void stop(std::chrono::milliseconds grace);
     std::string address() const;  // "http://127.0.0.1:8421"
 
 private:

@@ -1,4 +1,5 @@
-// The stop listener as a program meets it. That it is quick in a flood is for `interlock drill dos`.
+// The stop listener as a program meets it. That it is quick in a flood is for `interlock drill
+// dos`.
 #include "bin/stop_listener.h"
 
 #include <gtest/gtest.h>

@@ -40,7 +40,7 @@ public:
     explicit ConnectionPlaces(PlaceBounds bounds) : bounds_(bounds) {}
 
     struct Admission {
-        PlacePtr place;                                // Null: refused.
+        PlacePtr place;                               // Null: refused.
         std::shared_ptr<HttpConnection> victim = {};  // To be closed.
     };
     // `is_shared`: the peer stands for many (a proxy of ours), so its own bound does not hold.

@@ -82,7 +82,7 @@ private:
         closed
     };
 
-    // What the parser asks.
+    // In http_connection_gate.cc: what the parser asks, and what follows from it.
     Allowance allow(HttpRequest& head, std::optional<std::uint64_t> length) override;
     bool keep(std::size_t count) override;
     void know(const std::string& holder);
@@ -136,7 +136,7 @@ private:
     bool has_begun_ = false;       // Part of a request has arrived.
     // Of the request that is arriving or being answered.
     bool is_urgent_ = false;
-    std::optional<HttpResponse> refusal_;    // To a larger body than may be.
+    std::optional<HttpResponse> refusal_;      // To a larger body than may be.
     std::optional<std::string> large_holder_;  // Has a place among the large bodies.
     BodyOwner owner_;
     std::size_t body_bytes_held_ = 0;

@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "net/http_server.h"
 #include "net/test_peer.h"
 
@@ -64,8 +66,8 @@ TEST(HttpLimits, RefusesChunksBeyondTheBodyBound) {
     EXPECT_TRUE(peer.is_closed_by_server());
 }
 
-// Whoever sends a bearer that begins with "good" is known by it, and may bring 1000 bytes to /files.
-// A stranger may bring 100 bytes to /files and to /open, and a large body to no place.
+// Whoever sends a bearer that begins with "good" is known by it, and may bring 1000 bytes to
+// /files. A stranger may bring 100 bytes to /files and to /open, and a large body to no place.
 HeadVerdict judge(const HttpRequest& head) {
     const std::string bearer(head.header("Authorization").value_or(""));
     const bool is_good = bearer.starts_with("Bearer good");
@@ -73,8 +75,7 @@ HeadVerdict judge(const HttpRequest& head) {
         return {.holder = bearer, .body_bytes_max = 1000, .is_large = true};
     }
     if (head.path() == "/closed" && !is_good) {
-        return {
-            .body_bytes_max = 10, .refusal = text_response(401, "text/plain", "who are you?")};
+        return {.body_bytes_max = 10, .refusal = text_response(401, "text/plain", "who are you?")};
     }
     return {.holder = is_good ? bearer : "", .body_bytes_max = 100};
 }
@@ -266,8 +267,8 @@ TEST(HttpLimits, GivesUpOnASlowBodyWith408) {
 }
 
 TEST(HttpLimits, ClosesAnIdleConnectionWithoutAWord) {
-    const auto server = start_server(
-        echo, with_limits({.first_byte_timeout = kSoon, .keep_alive_timeout = kSoon}));
+    const auto server =
+        start_server(echo, with_limits({.first_byte_timeout = kSoon, .keep_alive_timeout = kSoon}));
     RawPeer fresh(server->port());
     EXPECT_TRUE(fresh.is_closed_by_server());
     RawPeer used(server->port());
@@ -337,7 +338,8 @@ TEST(HttpLimits, RefusesConnectionsBeyondTheBoundWith503WhenAllAreBeingAnswered)
 }
 
 TEST(HttpLimits, ClosesTheStrangerThatWasSilentLongestForANewcomer) {
-    const auto server = start_server(echo, with_limits({.connections_max = 4}));  // Three strangers.
+    const auto server =
+        start_server(echo, with_limits({.connections_max = 4}));  // Three strangers.
     RawPeer oldest(server->port());
     RawPeer silent(server->port());
     RawPeer active(server->port());
@@ -581,6 +583,62 @@ TEST(HttpLimits, ClosesAPausedConnectionWhenTheServerStops) {
     server->stop(milliseconds(1000));
     EXPECT_TRUE(peer.is_closed_by_server());
     EXPECT_EQ(server->counters().open, 0U);
+}
+
+// While the only thread is kept busy, a crowd sends its requests, then somebody known, then one who
+// is in a hurry.
+TEST(HttpLimits, HandlesTheUrgentFirstAndTheKnownBeforeTheCrowd) {
+    constexpr int kCrowd = 60;
+    std::promise<void> let_go;
+    const auto gone = let_go.get_future().share();
+    std::promise<void> blocked;
+    std::vector<std::string> order;
+    HttpServerConfig config;
+    config.judge = [](const HttpRequest& head) {
+        return HeadVerdict{
+            .holder = head.target.starts_with("/crowd") ? "" : "somebody",
+            .body_bytes_max = 100,
+            .is_urgent = head.target == "/urgent"};
+    };
+    const auto server = start_server(
+        [&](const HttpRequest& request, const HttpResponderPtr& responder) {
+            if (request.target == "/block") {
+                blocked.set_value();
+                gone.wait();
+            } else if (!request.target.ends_with("/hello")) {
+                order.push_back(request.target);
+            }
+            responder->send(text_response(200, "text/plain", ""));
+        },
+        config);
+    const auto get = [](const std::string& target) {
+        return "GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n";
+    };
+    std::vector<std::unique_ptr<RawPeer>> peers;
+    for (int i = 0; i < kCrowd + 2; ++i) {
+        peers.push_back(std::make_unique<RawPeer>(server->port()));
+        peers.back()->send(get(i < kCrowd ? "/crowd/hello" : "/hello"));
+        ASSERT_EQ(peers.back()->read_response().status, 200);
+    }
+    RawPeer blocker(server->port());
+    blocker.send(get("/block"));
+    blocked.get_future().wait();
+    for (int i = 0; i < kCrowd; ++i) {
+        peers[i]->send(get("/crowd"));
+    }
+    peers[kCrowd]->send(get("/known"));
+    peers[kCrowd + 1]->send(get("/urgent"));
+    let_go.set_value();
+    for (const auto& peer : peers) {
+        EXPECT_EQ(peer->read_response().status, 200);
+    }
+    const auto place_of = [&](const std::string& target) {
+        return std::ranges::find(order, target) - order.begin();
+    };
+    // In the order of their arrival they would be the last two.
+    EXPECT_LT(place_of("/urgent"), kCrowd / 2);
+    EXPECT_LT(place_of("/known"), kCrowd - 10);
+    EXPECT_LT(place_of("/urgent"), place_of("/known"));
 }
 
 }  // namespace

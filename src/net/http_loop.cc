@@ -151,7 +151,8 @@ void HttpLoop::handle_later(std::shared_ptr<HttpConnection> connection, bool is_
 
 void HttpLoop::handle_waiting() {
     handled_ = 0;
-    while (handled_ < kHandledAtOnceMax && !(known_waiting_.empty() && strangers_waiting_.empty())) {
+    while (handled_ < kHandledAtOnceMax &&
+           !(known_waiting_.empty() && strangers_waiting_.empty())) {
         const bool is_strangers_turn =
             !strangers_waiting_.empty() &&
             (known_waiting_.empty() || handled_ >= kHandledAtOnceMax - kHandledStrangersMin);

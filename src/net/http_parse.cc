@@ -274,7 +274,7 @@ struct HttpRequestParser::State {
     HeadScanner scanner;
     std::optional<RequestReader> head;
     std::optional<HttpBodyReader> body_reader;  // Present once the head is in.
-    HttpRequest request;  // What of it is here.
+    HttpRequest request;                        // What of it is here.
     std::optional<HttpFault> fault;
     bool continue_asked = false;
 };

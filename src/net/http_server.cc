@@ -75,8 +75,7 @@ PeerInfo peer_of(const LocalProtocol::endpoint&, bool) {
 class AsioHttpServer final : public HttpServer {
 public:
     AsioHttpServer(const HttpServerConfig& config, HttpHandler handler)
-        : shared_(
-              std::make_shared<HttpShared>(config.limits, std::move(handler), config.judge)),
+        : shared_(std::make_shared<HttpShared>(config.limits, std::move(handler), config.judge)),
           is_shared_peer_(config.is_shared_peer) {
         for (int i = 0; i < config.threads; ++i) {
             loops_.push_back(std::make_shared<HttpLoop>(shared_));

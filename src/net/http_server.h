@@ -6,8 +6,8 @@
 // many is in net/connection_places.h; whoever finds no place gets a 503 and a close (over TLS only
 // the close). The Unix socket has places of its own (kOperatorConnectionsMax).
 //
-// A thread handles a few requests at a time and then looks at what has arrived, those of callers who
-// proved who they are before those of strangers, and urgent ones before all.
+// A thread handles a few requests at a time and then looks at what has arrived, those of callers
+// who proved who they are before those of strangers, and urgent ones before all.
 //
 // Of connections that get little but refusals (401 and 429) a thread answers so many a second;
 // those beyond are read more slowly: they have their answer, and everybody else has the thread.
@@ -97,7 +97,7 @@ public:
 
     struct Counters {
         std::uint64_t accepted = 0;
-        std::uint64_t refused = 0;  // Found no place.
+        std::uint64_t refused = 0;    // Found no place.
         std::uint64_t made_room = 0;  // Silent strangers closed for newcomers.
         std::uint64_t open = 0;
         std::uint64_t known = 0;       // Of those, with a caller who proved who he is.

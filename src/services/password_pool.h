@@ -37,7 +37,8 @@ public:
     };
     struct Job {
         std::function<void()> run;
-        std::function<void()> refuse;  // Instead: there is no room for it. Not from inside submit().
+        std::function<void()>
+            refuse;  // Instead: there is no room for it. Not from inside submit().
     };
 
     PasswordPool() : PasswordPool(Bounds{}) {}

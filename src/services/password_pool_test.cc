@@ -87,8 +87,8 @@ TEST(PasswordPool, TakesAPlaceFromWhoeverWaitsWithMostWhenAllAreTaken) {
     BusyWorker busy(pool, stranger("192.0.2.9"));
     std::atomic<int> refused = 0;
     for (int i = 0; i < 3; ++i) {
-        EXPECT_TRUE(pool.submit(
-            stranger("192.0.2.1"), {.run = [] {}, .refuse = [&] { ++refused; }}));
+        EXPECT_TRUE(
+            pool.submit(stranger("192.0.2.1"), {.run = [] {}, .refuse = [&] { ++refused; }}));
     }
     EXPECT_TRUE(submit(pool, stranger("192.0.2.2")));
     EXPECT_EQ(refused, 1);

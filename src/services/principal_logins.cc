@@ -256,9 +256,8 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
         }
         parts_.submit(typed_turn<LoggedIn>(
             turn_of(somebody(), system_tenant(), "activate"),
-            [this, proof = ActivationProof{code_hash, *std::move(hash), grants, keeps_cookies}](Turn& turn) {
-                return decide_activation(turn, proof);
-            },
+            [this, proof = ActivationProof{code_hash, *std::move(hash), grants, keeps_cookies}](
+                Turn& turn) { return decide_activation(turn, proof); },
             reply));
     };
     parts_.submit(typed_turn<Good>(

@@ -186,7 +186,7 @@ TEST_F(Logins, LetAKnownDeviceInWhileStrangersKeepTheAccountShut) {
         from_device(login_request(kOwner, PrincipalDesk::kPassword), *first->device));
 
     ASSERT_TRUE(known);
-    EXPECT_FALSE(known->device);  // It has one.
+    EXPECT_FALSE(known->device);                          // It has one.
     EXPECT_EQ(login_right().error().http_status(), 429);  // Strangers stay where they were.
 }
 

@@ -114,7 +114,7 @@ private:
         std::optional<HumanId> human_id;  // Nothing: no such address, or not activated.
         std::string stranger;             // The address's hash, when nobody has it.
         std::optional<HumanId> counted;   // Whose failures a wrong password adds to ...
-        std::string device;               // ... and of which device, by its hash; empty: strangers'.
+        std::string device;  // ... and of which device, by its hash; empty: strangers'.
         std::string password_hash;
         std::optional<std::string> totp_key;
         std::int64_t totp_last_step = 0;

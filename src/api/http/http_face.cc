@@ -177,8 +177,8 @@ Result<std::size_t> HttpFace::body_bytes_of(
     const Operation& operation = *routed.operation;
     TRY(check_access(operation, who, routed.tenant));
     TRY(check_origin(head, who));
-    is_urgent = who.principal &&
-                (operation.id == kBotStop || operation.id.ends_with(kKillSwitchSuffix));
+    is_urgent =
+        who.principal && (operation.id == kBotStop || operation.id.ends_with(kKillSwitchSuffix));
     return who.principal ? operation.body_bytes_max
                          : std::min(operation.body_bytes_max, kStrangerBodyBytesMax);
 }

@@ -419,7 +419,8 @@ TEST_F(HttpFaceTest, TheHeadAloneSaysWhoMayBringWhat) {
     EXPECT_EQ(stranger.holder, "");
     EXPECT_EQ(stranger.body_bytes_max, kStrangerBodyBytesMax);
     EXPECT_FALSE(stranger.refusal);
-    for (const auto& [target, secret, status] : std::vector<std::tuple<std::string, std::string, int>>{
+    for (const auto& [target, secret, status] :
+         std::vector<std::tuple<std::string, std::string, int>>{
              {"/api/demo/kill", "", 401},
              {"/api/demo/kill", "ilk_wrong", 401},
              {"/api/other/kill", key.secret, 401},
