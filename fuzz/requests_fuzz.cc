@@ -91,6 +91,13 @@ void try_principals(const Json& json) {
     decoded(decode_create_access_key(json));
     decoded(decode_create_tenant(json));
     decoded(decode_invite_human(json));
+    decoded(decode_recover(json));
+    decoded(decode_start_recovery(json));
+    decoded(decode_activation_letter(json));
+    decoded(decode_login_recovery(json));
+    if (json.is_string()) {
+        read_recovery_code(json.as_string());
+    }
 }
 
 // The address of an owner is one that no header can hide in.

@@ -172,6 +172,10 @@ SessionInfo session_info_of(const Human& human, const HumanSession& session) {
         .authenticated_at = session.authenticated_at,
         .expires_at = session.expires_at,
         .two_factor = human.totp_key.has_value(),
+        .recovery_codes_left = static_cast<std::int64_t>(human.recovery.code_hashes.size()),
+        .vote_rests_until = human.recovery.vote_rests_until,
+        .second_factor_due = human.recovery.second_factor_due,
+        .recoveries = {},
     };
 }
 
@@ -179,6 +183,10 @@ Json encode(const SessionInfo& info) {
     Json tenants = Json::array();
     for (const TenantId& tenant_id : info.tenants) {
         tenants.push(tenant_id.text());
+    }
+    Json recoveries = Json::array();
+    for (const RecoveryNotice& notice : info.recoveries) {
+        recoveries.push(encode(notice));
     }
     return Json::object({
         {"human_id", info.human_id.text()},
@@ -188,14 +196,20 @@ Json encode(const SessionInfo& info) {
         {"authenticated_at", to_text(info.authenticated_at)},
         {"expires_at", to_text(info.expires_at)},
         {"two_factor", info.two_factor},
+        {"recovery_codes_left", info.recovery_codes_left},
+        {"vote_rests_until",
+         info.vote_rests_until ? Json(to_text(*info.vote_rests_until)) : Json()},
+        {"second_factor_due", info.second_factor_due},
+        {"recoveries", std::move(recoveries)},
     });
 }
 
 Json session_info_schema() {
-    return schema_of(R"({
+    Json schema = schema_of(R"({
         "type": "object",
         "required": ["human_id", "email", "tenants", "session_id", "authenticated_at",
-                     "expires_at", "two_factor"],
+                     "expires_at", "two_factor", "recovery_codes_left", "vote_rests_until",
+                     "second_factor_due", "recoveries"],
         "properties": {
             "human_id": {"type": "string"},
             "email": {"type": "string"},
@@ -205,14 +219,26 @@ Json session_info_schema() {
             "authenticated_at": {"type": "string", "format": "date-time",
                 "description": "When the password or a one-time code was last given."},
             "expires_at": {"type": "string", "format": "date-time"},
-            "two_factor": {"type": "boolean"}
+            "two_factor": {"type": "boolean"},
+            "recovery_codes_left": {"type": "integer"},
+            "vote_rests_until": {"type": ["string", "null"], "format": "date-time",
+                "description": "After a recovery: until then this human approves nothing."},
+            "second_factor_due": {"type": "boolean",
+                "description": "The vote also rests until an authenticator app is set up again."}
         }})");
+    schema.find("properties")
+        ->set("recoveries", Json::object({{"type", "array"}, {"items", recovery_notice_schema()}}));
+    return schema;
 }
 
 Json encode(const LoggedIn& logged_in, bool with_token) {
     Json json = encode(logged_in.info);
     if (with_token) {
         json.set("token", Json(logged_in.token.reveal()));
+    }
+    if (!logged_in.codes.codes.empty()) {
+        const Json codes = encode(logged_in.codes);
+        json.set("recovery_codes", *codes.find("recovery_codes"));
     }
     return json;
 }
@@ -221,6 +247,9 @@ Json logged_in_schema() {
     Json schema = session_info_schema();
     schema.find("properties")->set("token", schema_of(R"({"type": "string",
         "description": "Only when want_token was true: send it as `Authorization: Bearer`."})"));
+    const Json codes = recovery_codes_schema();
+    schema.find("properties")
+        ->set("recovery_codes", *codes.find("properties")->find("recovery_codes"));
     return schema;
 }
 

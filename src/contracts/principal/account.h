@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/secret_string.h"
@@ -72,6 +73,11 @@ struct SessionInfo {
     Timestamp authenticated_at;
     Timestamp expires_at;
     bool two_factor = false;
+    std::int64_t recovery_codes_left = 0;
+    std::optional<Timestamp> vote_rests_until = std::nullopt;
+    bool second_factor_due = false;  // The vote rests until it is set up again.
+    // Of people of the same tenants, and of this human.
+    std::vector<RecoveryNotice> recoveries = {};
 };
 SessionInfo session_info_of(const Human& human, const HumanSession& session);
 Json encode(const SessionInfo& info);
@@ -81,6 +87,7 @@ struct LoggedIn {
     SessionInfo info;
     SecretString token;
     std::optional<SecretString> device = std::nullopt;  // Of a browser that is known from now on.
+    RecoveryCodes codes = {};  // After an activation or a recovery; empty after a login.
 };
 // The token is in the document only when it was asked for.
 Json encode(const LoggedIn& logged_in, bool with_token);

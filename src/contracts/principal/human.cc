@@ -20,6 +20,10 @@ Json text_or_null(const std::optional<std::string>& text) {
     return text ? Json(*text) : Json();
 }
 
+Json time_or_null(const std::optional<Timestamp>& at) {
+    return at ? Json(to_text(*at)) : Json();
+}
+
 Json encode_session(const HumanSession& session) {
     return Json::object({
         {"session_id", session.session_id.text()},
@@ -90,6 +94,18 @@ void read_memberships(FieldReader& in, Human& human) {
     }
 }
 
+void read_recovery(FieldReader& in, Human& human) {
+    const Json* json = in.optional_object("recovery");
+    if (json == nullptr) {
+        return;
+    }
+    if (auto state = decode_login_recovery(*json)) {
+        human.recovery = *std::move(state);
+    } else {
+        in.absorb(state.error());
+    }
+}
+
 bool is_email_character(char c) {
     constexpr std::string_view kForbidden = "\"(),:;<>[\\]%/?#&'`";
     return c > ' ' && c < 0x7F && kForbidden.find(c) == std::string_view::npos;
@@ -125,6 +141,7 @@ Json encode_state(const Human& human) {
         {"locked_until", to_text(human.logins.locked_until)},
         {"sessions", std::move(sessions)},
         {"devices", std::move(devices)},
+        {"recovery", encode_state(human.recovery)},
         {"created_at", to_text(human.created_at)},
     });
 }
@@ -148,6 +165,7 @@ Result<Human> decode_human_state(const Json& json) {
     human.logins.locked_until = in.required<Timestamp>("locked_until");
     read_sessions(in, human);
     read_devices(in, human);
+    read_recovery(in, human);
     human.created_at = in.required<Timestamp>("created_at");
     in.reject_unknown();
     return in.finish(std::move(human));
@@ -162,6 +180,8 @@ Json encode(const Human& human) {
         {"two_factor", human.totp_key.has_value()},
         {"created_at", to_text(human.created_at)},
         {"invitation_expires_at", code ? Json(to_text(code->expires_at)) : Json()},
+        {"recovered_at", time_or_null(human.recovery.recovered_at)},
+        {"vote_rests_until", time_or_null(human.recovery.vote_rests_until)},
     });
 }
 
@@ -169,14 +189,17 @@ Json human_schema() {
     return schema_of(R"({
         "type": "object",
         "required": ["human_id", "email", "state", "two_factor", "created_at",
-                     "invitation_expires_at"],
+                     "invitation_expires_at", "recovered_at", "vote_rests_until"],
         "properties": {
             "human_id": {"type": "string"},
             "email": {"type": "string"},
             "state": {"enum": ["active", "invited"]},
             "two_factor": {"type": "boolean"},
             "created_at": {"type": "string", "format": "date-time"},
-            "invitation_expires_at": {"type": ["string", "null"], "format": "date-time"}
+            "invitation_expires_at": {"type": ["string", "null"], "format": "date-time"},
+            "recovered_at": {"type": ["string", "null"], "format": "date-time"},
+            "vote_rests_until": {"type": ["string", "null"], "format": "date-time",
+                "description": "Set by a recovery; past it the vote counts again."}
         }})");
 }
 

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "contracts/ids.h"
 #include "contracts/principal/principal.h"
+#include "contracts/principal/recovery.h"
 
 namespace interlock {
 
@@ -84,6 +85,7 @@ struct Human {
     LoginCounter logins;
     std::vector<HumanSession> sessions;  // Oldest first.
     std::vector<KnownDevice> devices;    // Unused longest first.
+    LoginRecovery recovery;              // Rows from before it existed have none of it.
     Timestamp created_at;
 
     bool is_activated() const { return password_hash.has_value(); }

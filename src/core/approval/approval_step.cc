@@ -32,6 +32,14 @@ Result<void> may_decide(const Approval& approval, const ApprovalCall& call) {
     return {};
 }
 
+// Asked for by the caller, or by someone who may be the same person.
+bool is_own_request(const Approval& approval, const ApprovalCall& call) {
+    return approval.requested_by == to_text(call.principal) ||
+           std::ranges::any_of(call.one_with_caller, [&](const HumanId& other) {
+               return approval.requested_by == "human:" + other.text();
+           });
+}
+
 }  // namespace
 
 Duration life_of(ApprovalKind kind) {
@@ -44,24 +52,30 @@ std::int64_t humans_required(bool two_person_rule, bool critical) {
 
 Result<Approval> approve(Approval approval, const ApprovalCall& call) {
     TRY(may_decide(approval, call));
+    TRY(check_vote(call.rest, call.at));
     const HumanId human = HumanId::trusted(call.principal.id);
-    const bool voted =
-        std::any_of(approval.votes.begin(), approval.votes.end(), [&](const ApprovalVote& vote) {
-            return vote.human_id == human;
-        });
-    if (voted) {
-        return fail(
-            errors::second_human_required,
-            "You approved this already; a different human has to approve as well.");
+    for (const ApprovalVote& vote : approval.votes) {
+        if (vote.human_id == human) {
+            return fail(
+                errors::second_human_required,
+                "You approved this already; a different human has to approve as well.");
+        }
+        if (call.one_with_caller.contains(vote.human_id)) {
+            return fail(
+                errors::second_human_required,
+                "One of you helped the other back in, so your votes count as one; a different "
+                "human has to approve as well.");
+        }
     }
     // Nobody waves through what they asked for themselves, unless the tenant has nobody else; then
     // the same person must have proved itself afresh. With two people needed, the requester may be
     // one of them: the other one is the check.
-    if (approval.requested_by == to_text(call.principal) && approval.required == 1) {
+    if (is_own_request(approval, call) && approval.required == 1) {
         if (call.humans_of_tenant > 1) {
             return fail(
                 errors::second_human_required,
-                "You asked for this yourself; another human of this tenant has to approve it.");
+                "You asked for this yourself, or someone did who counts as one person with you; "
+                "another human of this tenant has to approve it.");
         }
         if (call.at - call.principal.authenticated_at > kFreshAuthentication) {
             return fail(

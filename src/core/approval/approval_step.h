@@ -7,11 +7,13 @@
 // Agents never approve. An approval is bound to the hash of its payload, is used once and expires.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "base/result.h"
 #include "contracts/approval/approval.h"
 #include "contracts/principal/principal.h"
+#include "core/principal/vote_rest.h"
 
 namespace interlock {
 
@@ -28,8 +30,12 @@ std::int64_t humans_required(bool two_person_rule, bool critical);
 struct ApprovalCall {
     Timestamp at;
     Principal principal;
-    std::int64_t humans_of_tenant = 0;  // Active ones.
+    // Active ones who can be told from the caller: humans whose accounts may be in one hand count
+    // as one person (core/principal/recovery_policy.h).
+    std::int64_t humans_of_tenant = 0;
     ApprovalDecision decision;
+    VoteRest rest = {};                      // Of the caller.
+    std::set<HumanId> one_with_caller = {};  // Others who count as the caller.
 };
 
 // A vote for. Fails with the reason why this principal may not, or not now.

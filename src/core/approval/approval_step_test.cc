@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "contracts/principal/recovery.h"
+
 namespace interlock {
 namespace {
 
@@ -129,6 +131,36 @@ TEST(ApprovalStep, ExpireTouchesOnlyOpenOnes) {
 TEST(ApprovalStep, SurvivesItsJson) {
     const Approval approved = *approve(pending(2), by(human("hum_1")));
     EXPECT_EQ(encode(*decode_approval(encode(approved))), encode(approved));
+}
+
+TEST(ApprovalStep, AVoteThatRestsIsRefusedAndStillMayReject) {
+    ApprovalCall call = by(human("hum_1"));
+    call.rest.until = kNoon + Duration{1};
+    EXPECT_EQ(approve(pending(), call).error(), errors::vote_rests);
+    EXPECT_TRUE(reject(pending(), call));
+    call.at = kNoon + Duration{1};
+    EXPECT_TRUE(approve(pending(), call));
+}
+
+TEST(ApprovalStep, HelperAndHelpedAreNotTwoPeople) {
+    const Approval once = *approve(pending(2), by(human("hum_1")));
+    ApprovalCall call = by(human("hum_2"));
+    call.one_with_caller = {HumanId::trusted("hum_1")};
+    EXPECT_EQ(approve(once, call).error(), errors::second_human_required);
+    EXPECT_EQ(approve(once, by(human("hum_3")))->state, ApprovalState::approved);
+}
+
+TEST(ApprovalStep, WhatTheHelperAskedForIsTheHelpedOnesOwnRequest) {
+    Approval own = pending();
+    own.requested_by = "human:hum_1";
+    ApprovalCall call = by(human("hum_2"));
+    call.one_with_caller = {HumanId::trusted("hum_1")};
+    call.humans_of_tenant = 2;
+    EXPECT_EQ(approve(own, call).error(), errors::second_human_required);
+    call.humans_of_tenant = 1;  // Nobody else: then a fresh login counts, as for one person.
+    EXPECT_TRUE(approve(own, call));
+    call.at = kNoon + kFreshAuthentication + Duration{1};
+    EXPECT_EQ(approve(own, call).error(), errors::reauthentication_required);
 }
 
 }  // namespace
