@@ -6,12 +6,15 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "adapters/memory/memory_ledger_store.h"
 #include "base/check.h"
 #include "services/principal_service.h"
+#include "services/recovery_letters.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
+#include "testing/fake_mailer.h"
 #include "testing/inline_engine.h"
 #include "testing/null_head_mirror.h"
 #include "testing/null_turn_observer.h"
@@ -38,6 +41,18 @@ public:
     PasswordPool& workers() { return parts_->workers; }
     PrincipalDirectory directory;
     FakeClock clock;
+    FakeMailer mailer;
+
+    // Moves time and lets the timers come up that are due; what they submit runs after them.
+    void pass(Duration time) {
+        clock.advance(time);
+        is_firing_ = true;
+        parts_->runner.fire_timers(1000);
+        is_firing_ = false;
+        for (TurnRequest& request : std::exchange(submitted_, {})) {
+            parts_->engine.submit_turn()(std::move(request));
+        }
+    }
 
     // Runs one call of the service to its reply.
     template <class T, class... Arguments, class... Given>
@@ -96,7 +111,15 @@ private:
                    .clock = desk.clock,
                    .ids = ids,
                    .operator_token_hash = sha256_hex(kOperatorToken),
-                   .password_cost = kCheap}) {}
+                   .password_cost = kCheap}),
+              letters(
+                  {.runner = runner,
+                   .submit = [&desk](TurnRequest request) { desk.submit(std::move(request)); },
+                   .principals = service,
+                   .workers = workers,
+                   .mailer = desk.mailer,
+                   .ids = ids,
+                   .base_url = [] { return std::string("https://desk.example"); }}) {}
 
         MemoryLedgerStore store;
         FakeIdSource ids;
@@ -106,7 +129,16 @@ private:
         InlineEngine engine;
         PasswordPool workers;
         PrincipalService service;
+        RecoveryLetters letters;
     };
+
+    void submit(TurnRequest request) {
+        if (is_firing_) {
+            submitted_.push_back(std::move(request));
+            return;
+        }
+        parts_->engine.submit_turn()(std::move(request));
+    }
 
     void build(MemoryLedgerContents contents) {
         parts_ = std::make_unique<Running>(
@@ -117,6 +149,8 @@ private:
 
     const PasswordPool::Bounds worker_bounds_;
     int starts_ = 0;
+    bool is_firing_ = false;
+    std::vector<TurnRequest> submitted_;
     std::unique_ptr<Running> parts_;
 };
 

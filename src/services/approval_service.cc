@@ -191,16 +191,28 @@ void ApprovalService::vote(Caller caller, Vote vote, Reply reply) {
     parts_.submit(std::move(request));
 }
 
+Result<void> ApprovalService::check_word(const Turn& turn) const {
+    if (turn.principal().kind != PrincipalKind::human) {
+        return {};
+    }
+    return check_vote(
+        parts_.directory.vote_rest_of(HumanId::trusted(turn.principal().id)), turn.now());
+}
+
 Result<TurnReply> ApprovalService::run_vote(Turn& turn, const Vote& vote) {
     TRY_ASSIGN(std::optional<Approval> found, find(turn, turn.tenant_id(), vote.approval_id));
     if (!found) {
         return fail(errors::not_found, "There is no approval with this id.");
     }
+    PrincipalDirectory::VoterFacts voter =
+        parts_.directory.voter(turn.tenant_id(), HumanId::trusted(turn.principal().id));
     const ApprovalCall call{
         .at = turn.now(),
         .principal = turn.principal(),
-        .humans_of_tenant = parts_.directory.humans_of(turn.tenant_id()),
+        .humans_of_tenant = voter.humans_of_tenant,
         .decision = vote.decision,
+        .rest = voter.rest,
+        .one_with_caller = std::move(voter.one_with),
     };
     TRY_ASSIGN(Approval approval, vote.decide(*std::move(found), call));
     const auto kind = kinds_.find(approval.kind);

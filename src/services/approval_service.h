@@ -49,6 +49,10 @@ public:
     Result<std::optional<Approval>> find(
         Turn& turn, const TenantId& tenant_id, const ApprovalId& approval_id);
 
+    // `vote_rests` when this turn is a human's whose word does not count now: for what a human
+    // decides without an approval.
+    Result<void> check_word(const Turn& turn) const;
+
     using Reply = std::function<void(Result<Answer>)>;
     struct Caller {
         Principal principal;

@@ -32,8 +32,8 @@ void PrincipalService::session(Principal principal, Reply<SessionInfo> reply) {
     in_session<SessionInfo>(
         std::move(principal),
         "session",
-        [](InSession in) -> Result<Outcome<SessionInfo>> {
-            return session_info_of(in.human, in.session);
+        [this](InSession in) -> Result<Outcome<SessionInfo>> {
+            return info_of(in.human, in.session, in.turn.now());
         },
         std::move(reply));
 }
@@ -43,7 +43,7 @@ void PrincipalService::logout(Principal principal, Reply<SessionInfo> reply) {
         std::move(principal),
         "logout",
         [this](InSession in) -> Result<Outcome<SessionInfo>> {
-            const SessionInfo info = session_info_of(in.human, in.session);
+            const SessionInfo info = info_of(in.human, in.session, in.turn.now());
             const Human human = end_session(std::move(in.human), in.session.session_id);
             records_.save(in.turn, human);
             TRY(record_human(in.turn, human, "HUMAN_LOGGED_OUT"));
@@ -65,7 +65,7 @@ Result<Outcome<SessionInfo>> PrincipalService::accept_proof(InSession in, std::s
     const Human human = note_proof(std::move(in.human), session_id, in.turn.now());
     records_.save(in.turn, human);
     TRY(record_human(in.turn, human, std::move(event)));
-    return session_info_of(human, *find_session(human, session_id, in.turn.now()));
+    return info_of(human, *find_session(human, session_id, in.turn.now()), in.turn.now());
 }
 
 // Gives what the worker found; a second turn has to check that the hash is still the human's.
@@ -202,6 +202,7 @@ void PrincipalService::confirm_totp(
             }
             in.human.totp_key = std::exchange(in.human.totp_key_offered, std::nullopt);
             in.human.totp_last_step = *step;
+            in.human.recovery.second_factor_due = false;
             return accept_proof(std::move(in), "HUMAN_TWO_FACTOR_ENABLED");
         },
         std::move(reply));

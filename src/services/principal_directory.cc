@@ -1,5 +1,7 @@
 #include "services/principal_directory.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/crypto.h"
 
@@ -55,6 +57,39 @@ std::int64_t PrincipalDirectory::humans_of(const TenantId& tenant_id) const {
     const std::lock_guard lock(mutex_);
     const auto found = all_.humans.find(tenant_id);
     return found == all_.humans.end() ? 0 : found->second;
+}
+
+VoteRest PrincipalDirectory::vote_rest_of(const HumanId& human_id) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = all_.rests.find(human_id);
+    return found == all_.rests.end() ? VoteRest{} : found->second;
+}
+
+PrincipalDirectory::VoterFacts PrincipalDirectory::voter(
+    const TenantId& tenant_id, const HumanId& human_id) const {
+    VoterFacts facts{
+        .rest = vote_rest_of(human_id),
+        .one_with = {},
+        .humans_of_tenant = humans_of(tenant_id),
+    };
+    const std::lock_guard lock(mutex_);
+    const auto members = all_.hands.find(tenant_id);
+    if (members == all_.hands.end()) {
+        return facts;
+    }
+    const auto own = members->second.find(human_id);
+    if (own == members->second.end()) {
+        return facts;
+    }
+    for (const auto& [other_id, hands] : members->second) {
+        const bool is_one = std::ranges::any_of(
+            hands, [&](const std::string& hand) { return own->second.contains(hand); });
+        if (other_id != human_id && is_one) {
+            facts.one_with.insert(other_id);
+            --facts.humans_of_tenant;
+        }
+    }
+    return facts;
 }
 
 std::vector<TenantId> PrincipalDirectory::tenants() const {

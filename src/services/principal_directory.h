@@ -12,11 +12,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "contracts/principal/principal.h"
+#include "core/principal/vote_rest.h"
 
 namespace interlock {
 
@@ -33,6 +35,11 @@ public:
         std::string operator_token_hash;
         // Every tenant and `_system`, with the number of humans who can log in.
         std::map<TenantId, std::int64_t> humans;
+        // Of humans who were recovered once.
+        std::map<HumanId, VoteRest> rests;
+        // Of tenants in which somebody was helped back in: whose hands may be on the account of
+        // each human who can log in (core/principal/recovery_policy.h).
+        std::map<TenantId, std::map<HumanId, std::set<std::string>>> hands;
     };
 
     // Replaces everything.
@@ -53,6 +60,14 @@ public:
     bool is_operator_token(std::string_view token) const;
     bool tenant_exists(const TenantId& tenant_id) const;  // `_system` counts as one.
     std::int64_t humans_of(const TenantId& tenant_id) const;
+    // What a vote of this human is worth in this tenant, as committed.
+    struct VoterFacts {
+        VoteRest rest;
+        std::set<HumanId> one_with;         // Others of the tenant who count as this human.
+        std::int64_t humans_of_tenant = 0;  // Who can log in, without those.
+    };
+    VoterFacts voter(const TenantId& tenant_id, const HumanId& human_id) const;
+    VoteRest vote_rest_of(const HumanId& human_id) const;
     // Without `_system`, in order of their ids.
     std::vector<TenantId> tenants() const;
 

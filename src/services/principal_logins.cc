@@ -18,15 +18,6 @@
 namespace interlock {
 namespace {
 
-// Nobody is logged in yet. Not an internal principal: those go through a lane of the engine that
-// strangers must not be able to fill.
-Principal somebody() {
-    Principal principal;
-    principal.kind = PrincipalKind::human;
-    principal.id = "not_logged_in";
-    return principal;
-}
-
 std::unexpected<Error> bad_login() {
     return fail(errors::unauthenticated, "The email, password or one-time code is not right.");
 }
@@ -36,6 +27,13 @@ std::unexpected<Error> bad_code() {
 }
 
 }  // namespace
+
+Principal somebody() {
+    Principal principal;
+    principal.kind = PrincipalKind::human;
+    principal.id = "not_logged_in";
+    return principal;
+}
 
 std::string dummy_password_hash(PasswordCost cost) {
     constexpr std::size_t kSaltLength = 22;  // 16 and 32 bytes in base64 without padding.
@@ -196,6 +194,7 @@ Result<Outcome<LoggedIn>> PrincipalService::decide_login(Turn& turn, const Login
     counter = {};
     human.totp_last_step = proof.totp_step.value_or(human.totp_last_step);
     auto device = know_device(human, proof.facts.device, proof.keeps_cookies, turn.now());
+    TRY(end_recovery_by_login(turn, human));
     TRY_ASSIGN(LoggedIn logged_in, start_session(turn, std::move(human)));
     logged_in.device = std::move(device);
     return logged_in;
@@ -226,7 +225,7 @@ Result<LoggedIn> PrincipalService::start_session(Turn& turn, Human human) {
     human = open_session(std::move(human), session);
     records_.save(turn, human);
     TRY(record_human(turn, human, "HUMAN_LOGGED_IN"));
-    return LoggedIn{session_info_of(human, session), std::move(token)};
+    return LoggedIn{info_of(human, session, turn.now()), std::move(token), {}};
 }
 
 void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) {
@@ -286,6 +285,7 @@ Result<Outcome<LoggedIn>> PrincipalService::decide_activation(
     human.password_hash = proof.password_hash;
     human.one_time_code.reset();
     human.logins = {};
+    RecoveryCodes codes = new_codes(human);
     for (const TenantId& tenant_id : human.memberships) {
         AuditDraft draft = turn.draft("HUMAN_ACTIVATED");
         draft.tenant_id = tenant_id;
@@ -300,6 +300,7 @@ Result<Outcome<LoggedIn>> PrincipalService::decide_activation(
     auto device = know_device(human, "", proof.keeps_cookies, turn.now());
     TRY_ASSIGN(LoggedIn logged_in, start_session(turn, std::move(human)));
     logged_in.device = std::move(device);
+    logged_in.codes = std::move(codes);
     return logged_in;
 }
 

@@ -4,6 +4,7 @@
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
+#include "core/principal/recovery_policy.h"
 
 namespace interlock {
 namespace {
@@ -202,6 +203,29 @@ std::optional<HumanId> PrincipalRecords::holder_of_code(const std::string& code_
     return found == codes_.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::vector<RecoveryNotice> PrincipalRecords::recoveries_near(
+    const Human& human, Timestamp at) const {
+    std::vector<RecoveryNotice> notices;
+    std::set<HumanId> seen;
+    for (const TenantId& tenant_id : human.memberships) {
+        const auto tenant = tenants_.find(tenant_id);
+        if (tenant == tenants_.end()) {
+            continue;
+        }
+        for (const HumanId& other_id : tenant->second.human_ids) {
+            const auto other = humans_.find(other_id);
+            if (other == humans_.end() || !seen.insert(other_id).second) {
+                continue;
+            }
+            if (auto notice = notice_of(other->second, at)) {
+                notice->tenant_id = tenant_id;
+                notices.push_back(*std::move(notice));
+            }
+        }
+    }
+    return notices;
+}
+
 std::vector<Tenant> PrincipalRecords::tenants_after(
     const TenantId& after, std::size_t count_max) const {
     std::vector<Tenant> page;
@@ -221,11 +245,22 @@ void PrincipalRecords::count_humans(
         return;
     }
     std::int64_t active = 0;
+    bool anyone_helped = false;
+    std::map<HumanId, std::set<std::string>> hands;
     for (const HumanId& human_id : found->second.human_ids) {
         const auto human = humans_.find(human_id);
-        active += human != humans_.end() && human->second.is_activated() ? 1 : 0;
+        if (human != humans_.end() && human->second.is_activated()) {
+            ++active;
+            anyone_helped |= !human->second.recovery.helpers.empty();
+            hands[human_id] = hands_on(human->second);
+        }
     }
     all.humans[tenant_id] = active;
+    if (anyone_helped) {
+        all.hands[tenant_id] = std::move(hands);
+    } else {
+        all.hands.erase(tenant_id);
+    }
 }
 
 void PrincipalRecords::show(const Tenant& tenant) {
@@ -268,6 +303,11 @@ void PrincipalRecords::show(const Human& human) {
         if (known.one_time_code) {
             codes_[known.one_time_code->code_hash] = known.human_id;
         }
+        if (known.recovery.recovered_at) {
+            all.rests[known.human_id] = vote_rest_of(known);
+        } else {
+            all.rests.erase(known.human_id);
+        }
         concerned.insert(known.memberships.begin(), known.memberships.end());
         for (const TenantId& tenant_id : concerned) {
             count_humans(all, tenant_id);
@@ -280,7 +320,10 @@ void PrincipalRecords::hide(const TenantId& tenant_id) {
     nobodys.tenant_id = tenant_id;
     show(nobodys);  // Ends its keys.
     tenants_.erase(tenant_id);
-    directory_.update([&](PrincipalDirectory::Snapshot& all) { all.humans.erase(tenant_id); });
+    directory_.update([&](PrincipalDirectory::Snapshot& all) {
+        all.humans.erase(tenant_id);
+        all.hands.erase(tenant_id);
+    });
 }
 
 void PrincipalRecords::hide(const Human& human) {

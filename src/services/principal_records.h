@@ -53,6 +53,8 @@ public:
 
     // As committed: what a batch has staged is not in here.
     std::optional<HumanId> holder_of_code(const std::string& code_hash) const;
+    // Open recoveries, and votes that rest after one, of people who share a tenant with this human.
+    std::vector<RecoveryNotice> recoveries_near(const Human& human, Timestamp at) const;
     std::vector<Tenant> tenants_after(const TenantId& after, std::size_t count_max) const;
 
 private:

@@ -19,9 +19,11 @@
 #include "contracts/principal/account.h"
 #include "contracts/principal/human.h"
 #include "contracts/principal/tenant.h"
+#include "core/principal/recovery_policy.h"
 #include "core/principal/session_policy.h"
 #include "ports/clock.h"
 #include "services/password_pool.h"
+#include "services/attempt_door.h"
 #include "services/principal_records.h"
 #include "services/principal_turn.h"
 #include "services/turn_runner.h"
@@ -38,6 +40,9 @@ public:
     // not tell who exists; in memory only, and the one that is open soonest gives way.
     static constexpr std::size_t kStrangersMax = 10'000;
     static constexpr std::size_t kTenantPageMax = 1000;
+    // In an hour, of one peer: recovery codes in all, and for one address, known or not.
+    static constexpr std::size_t kRecoveryTriesPerPeer = 10;
+    static constexpr std::size_t kRecoveryTriesPerAccount = 5;
 
     // All of these outlive the service.
     struct Parts {
@@ -49,6 +54,8 @@ public:
         IdSource& ids;
         std::string operator_token_hash;
         PasswordCost password_cost = {};
+        // How long a recovery that the operator starts waits; kOperatorDelayMin at least.
+        Duration operator_recovery_delay = kOperatorDelayMin;
     };
     explicit PrincipalService(Parts parts);
 
@@ -63,6 +70,17 @@ public:
     };
     using ActivationRule = std::function<Result<void>(Turn&, const Activation&)>;
     void set_activation_rule(ActivationRule rule) { activation_rule_ = std::move(rule); }
+
+    // Something became of a recovery. Runs in its turn, after its records; writes the letters.
+    enum class RecoveryStep { started, ended, recovered };
+    struct RecoveryNews {
+        const Human& human;  // As it is then.
+        RecoveryStep step = RecoveryStep::started;
+        std::string by;               // A principal's text form.
+        bool code_by_letter = false;  // Their code has to be made and sent to them.
+    };
+    using RecoveryRule = std::function<Result<void>(Turn&, const RecoveryNews&)>;
+    void set_recovery_rule(RecoveryRule rule) { recovery_rule_ = std::move(rule); }
 
     // For services that make tenants, keys and people inside turns of their own.
     PrincipalRecords& records() { return records_; }
@@ -108,6 +126,15 @@ public:
     void enrol_totp(Principal principal, Reply<TotpEnrolment> reply);
     void confirm_totp(Principal principal, ConfirmTotpRequest request, Reply<SessionInfo> reply);
     void disable_totp(Principal principal, DisableTotpRequest request, Reply<SessionInfo> reply);
+
+    // Getting back in; core/principal/recovery_policy.h has the rules. A code and a new password
+    // restore the login, and nothing else. Whatever is wrong, the answer is the same.
+    void recover(AttemptPeer peer, RecoverRequest request, Reply<LoggedIn> reply);
+    // A new set, shown this once; the old one is void. Needs a fresh login.
+    void make_recovery_codes(Principal principal, Reply<RecoveryCodes> reply);
+    void start_recovery(
+        Caller caller, HumanId human_id, StartRecovery request, Reply<StartedRecovery> reply);
+    void object_to_recovery(Caller caller, HumanId human_id, Reply<Answer> reply);
 
 private:
     struct LoginFacts {
@@ -172,6 +199,33 @@ private:
     std::optional<SecretString> know_device(
         Human& human, const std::string& known_hash, bool keeps_cookies, Timestamp at);
 
+    struct RecoveryFacts {
+        std::optional<HumanId> human_id;  // Nothing: nobody has this address.
+        bool is_right = false;
+    };
+    struct RecoveryTry {
+        std::string email;
+        std::optional<SecretString> code;  // Nothing: what was typed is no code.
+        SecretString password;
+    };
+    Result<Outcome<RecoveryFacts>> gather_recovery(Turn& turn, const RecoveryTry& attempt);
+    void refuse_recovery(const RecoveryFacts& facts, Reply<LoggedIn> reply);
+    struct RightCode {
+        HumanId human_id;
+        std::string code_hash;
+        std::string password_hash;
+    };
+    Result<Outcome<LoggedIn>> decide_recovery(Turn& turn, const RightCode& code);
+    Result<Outcome<StartedRecovery>> decide_start(
+        Turn& turn, const HumanId& human_id, const StartRecovery& request);
+    Result<Human> human_here(Turn& turn, const HumanId& human_id);
+    // A new set in the human's row; the codes themselves are for the answer.
+    RecoveryCodes new_codes(Human& human);
+    Result<std::string> tell(Turn& turn, const RecoveryNews& news, Json detail);
+    // Somebody who logs in needs no recovery: one that is open ends, and everybody hears of it.
+    Result<void> end_recovery_by_login(Turn& turn, Human& human);
+    SessionInfo info_of(const Human& human, const HumanSession& session, Timestamp at) const;
+
     void check_password(
         Principal principal, std::shared_ptr<SecretString> password, Reply<PasswordProof> next);
     Result<Outcome<SessionInfo>> refuse_proof(InSession in);
@@ -180,8 +234,14 @@ private:
     Parts parts_;
     PrincipalRecords records_;
     ActivationRule activation_rule_;
+    RecoveryRule recovery_rule_;
+    AttemptDoor recovery_door_{kRecoveryTriesPerPeer, kRecoveryTriesPerAccount};
     std::map<std::string, LoginCounter> strangers_;  // Engine thread only.
 };
+
+// Nobody is logged in yet. Not an internal principal: those go through a lane of the engine that
+// strangers must not be able to fill.
+Principal somebody();
 
 // The ledger's line about a human, in the host's own chain and in that human's name.
 Result<std::string> record_human(

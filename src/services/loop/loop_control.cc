@@ -224,6 +224,9 @@ Result<TurnReply> LoopControl::run(Turn& turn, const SetTradingRequest& request)
     if (request.enabled && turn.principal().kind != PrincipalKind::human) {
         return fail(errors::human_required, "Only a human enables trading.");
     }
+    if (request.enabled) {
+        TRY(parts_.approvals.check_word(turn));
+    }
     if (request.enabled && parts_.latch.is_raised(tenant_id)) {
         return fail(errors::kill_switch_active, "The kill switch is on.");
     }

@@ -3,6 +3,8 @@
 // One attempt is: a turn, asked for by a timer, that makes a new code, keeps its hash and sets the
 // timer of the next attempt; after its commit a worker that sends; then a turn that records what
 // came of it. Whatever is lost on the way, the timer is there.
+#include <set>
+
 #include "base/errors.h"
 #include "base/log.h"
 #include "core/principal/login_policy.h"
@@ -183,6 +185,45 @@ void OnboardingService::resend_activation(Caller caller, Reply<BotAccountView> r
         "resend_activation",
         [this](Turn& turn, OnboardingRow& row) { return decide_resend(turn, row); },
         std::move(reply));
+}
+
+void OnboardingService::ask_letter(
+    const AttemptPeer& peer, const std::string& email, const Reply<std::monostate>& reply) {
+    const auto let_in = letter_door_.enter(peer, sha256_hex(email), parts_.clock.now());
+    if (!let_in) {
+        reply(std::unexpected(let_in.error()));
+        return;
+    }
+    reply(std::monostate{});
+    TurnRequest request = turn_of({somebody(), system_tenant()}, "ask_letter");
+    const auto waiting = std::make_shared<Human>();
+    request.decide = [this, email, waiting](Turn& turn) -> Result<TurnReply> {
+        TRY_ASSIGN(
+            const std::optional<Human> owner,
+            parts_.principals.records().find_human_by_email(turn, email));
+        *waiting = owner && !owner->is_activated() ? *owner : Human{};
+        return Answer{};
+    };
+    request.reply = [this, waiting](const Result<Answer>& answer) {
+        for (const TenantId& tenant_id : answer ? waiting->memberships : std::set<TenantId>{}) {
+            resend_for(tenant_id, waiting->human_id);
+        }
+    };
+    parts_.submit(std::move(request));
+}
+
+// Nobody hears how it went: who asked may be anyone.
+void OnboardingService::resend_for(const TenantId& tenant_id, const HumanId& owner) {
+    change(
+        {somebody(), tenant_id},
+        "resend_activation",
+        [this, owner](Turn& turn, OnboardingRow& row) -> Result<void> {
+            if (!row.signup || row.signup->human_id != owner) {
+                return fail(errors::not_found, "Somebody else owns this account.");
+            }
+            return decide_resend(turn, row);
+        },
+        [](const Result<BotAccountView>&) {});
 }
 
 Result<void> OnboardingService::decide_resend(Turn& turn, OnboardingRow& row) {

@@ -249,5 +249,46 @@ TEST(ActivationMail, OfTheOperatorsTenantsDoesNotExist) {
     EXPECT_EQ(code_of(resend(desk, TenantId::trusted("demo"))), "no_signup");
 }
 
+Result<std::monostate> ask_letter(
+    OnboardingDesk& desk, const std::string& email, const std::string& peer = "198.51.100.1") {
+    std::optional<Result<std::monostate>> answer;
+    desk.service().ask_letter(
+        {peer, false}, email, [&](Result<std::monostate> taken) { answer = std::move(taken); });
+    return *std::move(answer);
+}
+
+// bots.md F9: an owner who lost the letter has nobody else to ask.
+TEST(ActivationMail, IsSentAgainToWhoeverOwnsTheAddressAndNobodyIsToldMore) {
+    OnboardingDesk desk;
+    const auto account = desk.signup();
+    desk.fire();
+    ASSERT_EQ(desk.mailer.sent.size(), 1U);
+    desk.pass(kResendGap);
+
+    EXPECT_TRUE(ask_letter(desk, std::string(OnboardingDesk::kEmail)));
+    EXPECT_TRUE(ask_letter(desk, "nobody@example.com"));
+    desk.fire();
+
+    ASSERT_EQ(desk.mailer.sent.size(), 2U);
+    EXPECT_TRUE(desk.activate(desk.mailed_code()));
+    desk.pass(kResendGap);
+    EXPECT_TRUE(ask_letter(desk, std::string(OnboardingDesk::kEmail))) << "nor told of that";
+    desk.fire();
+    EXPECT_EQ(desk.mailer.sent.size(), 2U);
+}
+
+TEST(ActivationMail, IsAskedForThreeTimesAnHourForOneAddressAndTenTimesByOnePeer) {
+    OnboardingDesk desk;
+    for (std::size_t i = 0; i < OnboardingService::kLettersPerAddress; ++i) {
+        EXPECT_TRUE(ask_letter(desk, "a@example.com", "203.0.113." + std::to_string(i)));
+    }
+    EXPECT_EQ(code_of(ask_letter(desk, "a@example.com", "203.0.113.99")), "rate_limited");
+    for (std::size_t i = 0; i < OnboardingService::kLettersPerPeer; ++i) {
+        EXPECT_TRUE(ask_letter(desk, "b" + std::to_string(i) + "@example.com"));
+    }
+    EXPECT_EQ(code_of(ask_letter(desk, "c@example.com")), "rate_limited");
+    EXPECT_TRUE(ask_letter(desk, "c@example.com", "203.0.113.7"));
+}
+
 }  // namespace
 }  // namespace interlock

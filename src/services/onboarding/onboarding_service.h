@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 
 #include "core/bot/account_policy.h"
 #include "ports/mailer.h"
@@ -29,6 +30,9 @@ class OnboardingService {
 public:
     // Rows whose letter is due and that one turn of open() takes up again.
     static constexpr std::size_t kRepairsPerTurn = 500;
+    // Letters that strangers may ask for in an hour: of one peer, and for one address.
+    static constexpr std::size_t kLettersPerPeer = 10;
+    static constexpr std::size_t kLettersPerAddress = 3;
 
     // All of these outlive the service.
     struct Parts {
@@ -86,6 +90,10 @@ public:
     // The answer of these is the account as it is then. set_plan is the operator's.
     void set_plan(Caller caller, SetPlan request, Reply<BotAccountView> reply);
     void resend_activation(Caller caller, Reply<BotAccountView> reply);
+    // Anyone's, for an address: whoever owns an account that waits for it gets the letter again.
+    // The answer is the same whether there is one or not, and comes before that is looked at.
+    void ask_letter(
+        const AttemptPeer& peer, const std::string& email, const Reply<std::monostate>& reply);
     void grant_key_provisioning(Caller caller, GrantKeys request, Reply<BotAccountView> reply);
     void revoke_key_provisioning(Caller caller, Reply<BotAccountView> reply);
 
@@ -140,6 +148,7 @@ private:
     Result<Outcome<Json>> decide_asset_list(Turn& turn, const SetAssetList& request);
     Result<void> decide_plan(Turn& turn, OnboardingRow& row, const SetPlan& request);
     Result<void> decide_resend(Turn& turn, OnboardingRow& row);
+    void resend_for(const TenantId& tenant_id, const HumanId& owner);
     Result<void> on_activated(Turn& turn, const PrincipalService::Activation& activation);
 
     static void set_plan_timer(Turn& turn, const TenantId& tenant_id, const SignupFacts& signup);
@@ -161,6 +170,7 @@ private:
     Hooks hooks_;
     AccountBoard board_;
     SignupDoor door_;
+    AttemptDoor letter_door_{kLettersPerPeer, kLettersPerAddress};
     std::atomic<bool> is_stopping_{false};
 };
 
