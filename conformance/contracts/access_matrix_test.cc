@@ -127,6 +127,18 @@ std::map<std::string, Row> base_rows() {
     };
 }
 
+// principals.md 8: agents have no part in it.
+std::map<std::string, Row> recovery_rows() {
+    return {
+        {"page_recover", {everyone(), {}}},
+        {"recover_login", {everyone(), {}}},
+        {"ask_activation_letter", {everyone(), {}}},
+        {"make_recovery_codes", {{"human", "second_human", "foreign_human"}, {}}},
+        {"start_recovery", {kHumansAndOperator, {"human", "operator"}}},
+        {"object_to_recovery", {kHumansAndOperator, {"human", "operator"}}},
+    };
+}
+
 // Seed 004, "account", and what an owner allows an agent.
 std::map<std::string, Row> onboarding_rows() {
     return {
@@ -220,6 +232,7 @@ std::map<std::string, Row> rows() {
     std::map<std::string, Row> all = base_rows();
     all.merge(bot_rows());
     all.merge(onboarding_rows());
+    all.merge(recovery_rows());
     all.merge(relay_rows());
     all.merge(strategy_rows());
     return all;

@@ -197,6 +197,14 @@ void ApiWorld::build() {
         .clock = world_->clock,
         .ids = *world_->ids,
         .base_url = [] { return std::string("http://localhost:8420"); }});
+    letters_ = std::make_unique<RecoveryLetters>(RecoveryLetters::Parts{
+        .runner = plane.runner,
+        .submit = [this](TurnRequest request) { world_->submit(std::move(request)); },
+        .principals = *principals_,
+        .workers = *workers_,
+        .mailer = mailer,
+        .ids = *world_->ids,
+        .base_url = [] { return std::string("http://localhost:8420"); }});
     build_bots();
     CHECK(onboarding_->open().has_value());
     relay_.open(

@@ -19,6 +19,7 @@
 #include "services/metrics.h"
 #include "services/onboarding/owner_rules.h"
 #include "services/principal_service.h"
+#include "services/recovery_letters.h"
 #include "testing/fake_mailer.h"
 #include "testing/memory_pnl_log.h"
 #include "testing/plane_world.h"
@@ -98,6 +99,7 @@ private:
     std::unique_ptr<Metrics> metrics_;
     std::unique_ptr<PrincipalService> principals_;
     std::unique_ptr<OnboardingService> onboarding_;
+    std::unique_ptr<RecoveryLetters> letters_;
     std::unique_ptr<VaultService> vault_;
     std::unique_ptr<PnlJobs> pnl_;
     std::unique_ptr<BotService> bots_;

@@ -202,7 +202,12 @@ def activate(browser, link, shots):
     browser.until('document.querySelector("[name=again]").validationMessage')
     browser.fill("[name=again]", PASSWORD)
     browser.click("#activate-form button")
+    browser.until('document.querySelectorAll("#codes li").length === 10')
+    browser.look("codes", shots)
+    code = browser.text("#codes li")
+    browser.click("#codes button")
     browser.until('document.querySelector("#kill-word")?.innerText === "Running"')
+    return code
 
 
 def stop_and_release(browser, shots):
@@ -299,6 +304,31 @@ def log_out_and_in(browser, shots):
     browser.until('document.querySelector("#kill-word")?.innerText === "Running"')
 
 
+def recover(browser, code, shots):
+    """A code sets a new password; the vote then rests, and the page says so."""
+    browser.click("#logout")
+    browser.until('document.querySelector("#login").checkVisibility()')
+    browser.click("#login a")
+    browser.until('document.querySelector("#recover-form")?.checkVisibility()')
+    browser.look("recover", shots)
+    browser.fill("#letter-form [name=email]", "nobody@demo.example")
+    browser.click("#letter-form button")
+    browser.until('document.querySelector("#letter-said").innerText.startsWith("If an account")')
+    browser.fill("#recover-form [name=email]", "owner@demo.example")
+    browser.fill("#recover-form [name=code]", "ilr-aaaa-aaaa-aaaa-aaaa-aaaa")
+    for name in ("password", "again"):
+        browser.fill(f"#recover-form [name={name}]", PASSWORD)
+    browser.click("#recover-form button")
+    browser.until('document.querySelector("#recover-form .problem").innerText.includes("unauth")')
+    browser.fill("#recover-form [name=code]", code.upper())
+    browser.click("#recover-form button")
+    browser.until('document.querySelectorAll("#codes li").length === 10')
+    browser.look("recovered", shots)
+    browser.click("#codes button")
+    browser.until('document.querySelector("#notices")?.innerText.includes("vote rests")')
+    browser.look("resting", shots)
+
+
 def stop_everything(browser, shots):
     browser.run("""const tenant = document.querySelector("#tenant");
         tenant.value = "_system";
@@ -329,13 +359,14 @@ def main(shots):
     demo, link = start_demo(folder)
     browser = Browser(f"{folder}/profile")
     try:
-        activate(browser, link, shots)
+        code = activate(browser, link, shots)
         exact_payloads(browser)
         stop_and_release(browser, shots)
         read_audit(browser, shots)
         keys(browser, shots)
         authenticator(browser, shots)
         log_out_and_in(browser, shots)
+        recover(browser, code, shots)
         stop_everything(browser, shots)
         demo.send_signal(signal.SIGTERM)
         demo.wait(WAIT_SECONDS)

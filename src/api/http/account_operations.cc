@@ -181,7 +181,7 @@ void add_entrances(OperationTable& table, PrincipalService& principals) {
          "/account/activate",
          "Accept an invitation: set the first password and log in.",
          "The code is used once and is good for 24 hours. The password has at least 12 "
-         "characters."},
+         "characters. The answer shows ten recovery codes this once."},
         kAnyone);
     activate.lane = AnonymousLane::entrance;
     activate.request_schema = activate_schema();
@@ -189,6 +189,60 @@ void add_entrances(OperationTable& table, PrincipalService& principals) {
     activate.handle = handle_entrance<ActivateRequest>(
         principals, {decode_activate, &PrincipalService::activate});
     table.add(std::move(activate));
+}
+
+AttemptPeer peer_of(const ApiCall& call) {
+    return call.http == nullptr ? AttemptPeer{}
+                                : AttemptPeer{call.http->peer_address, call.http->peer_is_loopback};
+}
+
+void recover(PrincipalService& principals, const ApiCall& call, ApiReplyTo reply) {
+    if (const auto checked = check_login_origin(call); !checked) {
+        reply(std::unexpected(checked.error()));
+        return;
+    }
+    auto request = decode_recover(call.body);
+    if (!request) {
+        reply(std::unexpected(std::move(request).error()));
+        return;
+    }
+    const bool want_token = request->want_token;
+    principals.recover(
+        peer_of(call),
+        *std::move(request),
+        session_reply(is_tls(call), want_token, std::move(reply)));
+}
+
+void add_recovery_operations(OperationTable& table, PrincipalService& principals) {
+    Operation back = account_operation(
+        {"recover_login",
+         "/account/recover",
+         "Use a recovery code to set a new password, and log in.",
+         "The code is one of yours, or one that a colleague or the operator had made for you. It "
+         "is used up; all your sessions end, the second factor is dropped, and a new set of codes "
+         "is shown this once. Your vote rests for 72 hours. Whatever is wrong, the answer is the "
+         "same 401. Ten tries an hour from one address, five for one account: 429 with "
+         "Retry-After."},
+        kAnyone);
+    back.request_schema = recover_schema();
+    back.answer_schema = logged_in_schema();
+    back.handle = [&principals](ApiCall call, ApiReplyTo reply) {
+        recover(principals, call, std::move(reply));
+    };
+    table.add(std::move(back));
+
+    Operation codes = account_operation(
+        {"make_recovery_codes",
+         "/account/recovery-codes",
+         "Make a new set of recovery codes and show it once.",
+         "The old set is void. Needs a login or proof of the last five minutes."},
+        kHuman);
+    codes.answer_schema = recovery_codes_schema();
+    codes.handle = [&principals](ApiCall call, ApiReplyTo reply) {
+        principals.make_recovery_codes(
+            std::move(call.principal), json_to<RecoveryCodes>(std::move(reply)));
+    };
+    table.add(std::move(codes));
 }
 
 void logout(PrincipalService& principals, ApiCall call, ApiReplyTo reply) {
@@ -295,6 +349,7 @@ void register_account_operations(OperationTable& table, PrincipalService& princi
     add_entrances(table, principals);
     add_session_operations(table, principals);
     add_totp_operations(table, principals);
+    add_recovery_operations(table, principals);
 }
 
 }  // namespace interlock

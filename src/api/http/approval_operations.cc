@@ -8,6 +8,7 @@ namespace {
 constexpr Access kReaders{
     .host_operator = true, .human = true, .agent = Scope::read, .system_tenant = true};
 constexpr Access kDeciders{.human = true, .system_tenant = true};
+constexpr Access kRefusers{.human = true, .system_tenant = true, .human_at_rest = true};
 
 Json list_schema() {
     return Json::object({
@@ -50,7 +51,7 @@ Operation decide_operation(ApprovalService& approvals, const std::string& word, 
         .description =
             "Needs a human login; access keys and the operator token are refused. The payload that "
             "was hashed is executed in the same turn as the last needed vote, once.",
-        .access = kDeciders,
+        .access = word == "approve" ? kDeciders : kRefusers,
         .query = {},
         .request_schema = approval_decision_schema(),
         .answer_schema = approval_schema(),

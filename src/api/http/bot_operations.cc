@@ -27,6 +27,7 @@ Access access_of(const BotEndpoint& endpoint) {
     if (endpoint.agent != AgentUse::no) {
         access.agent = Scope::bot;
     }
+    access.human_at_rest = endpoint.id == "stop";
     return access;
 }
 

@@ -237,11 +237,18 @@ Result<void> HttpFace::check_access(
     const Operation& operation,
     const Authenticated& who,
     const std::optional<TenantId>& tenant) const {
+    VoteRest rest;
+    if (who.principal && who.principal->kind == PrincipalKind::human) {
+        rest = parts_.directory.vote_rest_of(HumanId::trusted(who.principal->id));
+    }
+    const Timestamp now = parts_.clock.now();
     const AccessVerdict verdict = decide_access(
         operation.access,
         {.principal = who.principal ? &*who.principal : nullptr,
          .tenant = tenant,
-         .tenant_exists = tenant && parts_.directory.tenant_exists(*tenant)});
+         .tenant_exists = tenant && parts_.directory.tenant_exists(*tenant),
+         .changes = operation.method != "GET",
+         .vote_rests = rest.rests_at(now)});
     switch (verdict) {
         case AccessVerdict::allowed:
             return {};
@@ -249,6 +256,8 @@ Result<void> HttpFace::check_access(
             return std::unexpected(unauthenticated_error());
         case AccessVerdict::no_such_tenant:
             return fail(errors::not_found, "There is no tenant with this id.");
+        case AccessVerdict::vote_rests:
+            return check_vote(rest, now);
         case AccessVerdict::forbidden:
             break;
     }

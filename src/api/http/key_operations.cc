@@ -47,7 +47,7 @@ Operation revoke_operation(PrincipalService& principals) {
         .description =
             "The key is refused everywhere from the moment this is answered. Revoking it again "
             "changes nothing and shows when it was revoked.",
-        .access = kKeepers,
+        .access = {.host_operator = true, .human = true, .human_at_rest = true},
         .query = {},
         .request_schema = {},
         .answer_schema = access_key_schema(),

@@ -70,7 +70,8 @@ Operation set_operation(KillSwitchService& kill) {
             {.host_operator = true,
              .human = true,
              .agent_with_any_scope = true,
-             .system_tenant = true},
+             .system_tenant = true,
+             .human_at_rest = true},
         .query = {},
         .request_schema = set_kill_schema(),
         .answer_schema = kill_status_schema(),
@@ -95,7 +96,11 @@ Operation py_operation(KillSwitchService& kill) {
             "immediately. active=false never releases by itself; it answers status error with "
             "approval_required and the approval a human has to give. On a retry reuse the same "
             "idempotency_key: the stored answer comes back and nothing happens twice.",
-        .access = {.host_operator = true, .human = true, .agent_with_any_scope = true},
+        .access =
+            {.host_operator = true,
+             .human = true,
+             .agent_with_any_scope = true,
+             .human_at_rest = true},
         .query = {},
         .request_schema = py_set_kill_switch_schema(),
         .answer_schema = py_set_kill_switch_answer_schema(),

@@ -17,9 +17,14 @@ struct Text {
 constexpr Access kHumans{.human = true};
 // Agents may ask; with the planner scope alone they have the eight tools and nothing else.
 constexpr Access kHumansAndSupervisors{.human = true, .agent = Scope::supervisor};
-// Whoever may stop: anyone of the tenant, and on `_system` its humans and the operator.
+// Whoever may stop: anyone of the tenant, and on `_system` its humans and the operator. That a vote
+// which rests starts nothing, the service sees to.
 constexpr Access kAnyMember{
-    .host_operator = true, .human = true, .agent_with_any_scope = true, .system_tenant = true};
+    .host_operator = true,
+    .human = true,
+    .agent_with_any_scope = true,
+    .system_tenant = true,
+    .human_at_rest = true};
 
 Json answer_schema() {
     auto schema = parse_json(R"({

@@ -115,6 +115,47 @@ void add_signup(OperationTable& table, OnboardingService& onboarding) {
     table.add(std::move(signup));
 }
 
+void add_letter(OperationTable& table, OnboardingService& onboarding) {
+    Operation ask = account_operation(
+        {"ask_activation_letter",
+         "/account/activation-letter",
+         "Have the activation letter sent to an address once more.",
+         "For an owner who lost it. Answers the same whether the address is known or not. At most "
+         "ten an hour from one peer and three for one address: 429 with Retry-After."},
+        kAnyone);
+    ask.request_schema = activation_letter_schema();
+    ask.answer_schema = Json::object(
+        {{"type", "object"},
+         {"required", Json::array({"message"})},
+         {"properties", Json::object({{"message", Json::object({{"type", "string"}})}})}});
+    ask.statuses = {202};
+    ask.handle = [&onboarding](ApiCall call, ApiReplyTo reply) {
+        auto request = decode_activation_letter(call.body);
+        if (!request) {
+            reply(std::unexpected(std::move(request).error()));
+            return;
+        }
+        AttemptPeer peer;
+        if (call.http != nullptr) {
+            peer = {call.http->peer_address, call.http->peer_is_loopback};
+        }
+        onboarding.ask_letter(
+            peer, request->email, [reply = std::move(reply)](Result<std::monostate> taken) {
+                if (!taken) {
+                    reply(std::unexpected(std::move(taken).error()));
+                    return;
+                }
+                reply(json_reply(
+                    202,
+                    Json::object(
+                        {{"message",
+                          "If an account with this address waits for its owner, a letter is on "
+                          "its way."}})));
+            });
+    };
+    table.add(std::move(ask));
+}
+
 void add_status(OperationTable& table, OnboardingService& onboarding) {
     Operation status = account_operation(
         {"account_status",
@@ -193,6 +234,7 @@ void add_key_operations(OperationTable& table, OnboardingService& onboarding) {
          "Without one it changes nothing."},
         kHuman);
     revoke.method = "DELETE";
+    revoke.access.human_at_rest = true;
     revoke.handle = [&onboarding](ApiCall call, ApiReplyTo reply) {
         onboarding.revoke_key_provisioning(
             caller_of(call), json_to<BotAccountView>(200, std::move(reply)));
@@ -238,6 +280,7 @@ void add_asset_operations(OperationTable& table, OnboardingService& onboarding) 
 
 void register_onboarding_operations(OperationTable& table, OnboardingService& onboarding) {
     add_signup(table, onboarding);
+    add_letter(table, onboarding);
     add_status(table, onboarding);
     add_plan_operations(table, onboarding);
     add_key_operations(table, onboarding);

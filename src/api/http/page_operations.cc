@@ -79,6 +79,12 @@ void register_page_operations(OperationTable& table) {
          Json::object({{"type", "string"}, {"maxLength", 128}})}};
     table.add(std::move(activate));
 
+    Operation recover = page_operation("page_recover", "/recover", "recover.html");
+    recover.summary = "The page for who cannot log in: a recovery code, or the letter once more.";
+    recover.description =
+        "It posts to /account/recover or /account/activation-letter; opening it does nothing.";
+    table.add(std::move(recover));
+
     Operation asset = get_operation("page_asset", "/assets/{name}");
     asset.summary = "A script or style that the pages load.";
     asset.description = "The same for everyone; travels inside the program.";

@@ -202,7 +202,9 @@ void register_strategy_operations(OperationTable& table, StrategyService& strate
                 std::move(caller), std::move(id), std::move(request), std::move(reply));
         }));
     table.add(move_operation(strategies, kSwitch, ControlAction::switch_strategy));
-    table.add(move_operation(strategies, kPause, ControlAction::pause));
+    Operation pause = move_operation(strategies, kPause, ControlAction::pause);
+    pause.access.human_at_rest = true;
+    table.add(std::move(pause));
     table.add(move_operation(strategies, kResume, ControlAction::resume));
     table.add(on_instance(
         kReconcile,

@@ -1,6 +1,6 @@
 // Takes the one-time code out of the address at once, so that neither the history nor a glance over
 // the shoulder keeps it, and trades it for a password and a session.
-import { api, byId, onSubmit } from "./api.js";
+import { api, byId, onSubmit, passwordsAgree, showCodes } from "./api.js";
 
 const code = new URLSearchParams(location.search).get("code");
 history.replaceState(null, "", "/activate");
@@ -9,18 +9,14 @@ const form = byId("activate-form");
 form.hidden = !code;
 byId("no-code").hidden = Boolean(code);
 
-form.elements.again.addEventListener("input", () => form.elements.again.setCustomValidity(""));
 onSubmit(form, form.querySelector(".problem"), async () => {
     const { password, again, grant } = form.elements;
-    if (password.value !== again.value) {
-        again.setCustomValidity("The two passwords differ.");
-        again.reportValidity();
-        return;
-    }
-    await api("POST", "/account/activate", {
+    if (!passwordsAgree(password, again)) return;
+    const info = await api("POST", "/account/activate", {
         code,
         password: password.value,
         grant_key_provisioning: grant.checked,
     });
-    location.replace("/");
+    form.hidden = true;
+    showCodes(byId("codes"), info.recovery_codes, () => location.replace("/"));
 });

@@ -107,6 +107,35 @@ export function onSubmit(form, place, action) {
     });
 }
 
+// Says so at the second field when the two differ.
+export function passwordsAgree(password, again) {
+    const same = password.value === again.value;
+    again.setCustomValidity(same ? "" : "The two passwords differ.");
+    again.reportValidity();
+    for (const input of [password, again]) input.oninput = () => again.setCustomValidity("");
+    return same;
+}
+
+// Recovery codes, this once; `then` follows when the human has put them away.
+export function showCodes(place, codes, then) {
+    const stored = el("button", { type: "button", className: "primary" }, "I have stored them");
+    stored.addEventListener("click", () => {
+        place.replaceChildren();
+        place.hidden = true;
+        then();
+    });
+    place.hidden = false;
+    place.replaceChildren(
+        el("h2", { tabIndex: -1 }, "Your recovery codes"),
+        el("p", {}, "Should you lose your password or your app, one of these lets you set a new " +
+            "password. Each is good once. Keep them apart from the password; they are not shown " +
+            "again."),
+        el("ol", { className: "codes" }, ...codes.map((code) =>
+            el("li", {}, el("code", {}, visible(code))))),
+        stored);
+    place.querySelector("h2").focus();
+}
+
 // Asks for the password; true once the server took it, false when the human gave up.
 function proveIdentity(why) {
     const dialog = byId("proof");

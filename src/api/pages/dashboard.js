@@ -1,7 +1,7 @@
 // The desk of one tenant: stop and release, approvals, audit, keys, the human's own account. The
 // server decides everything; this page shows what it says and asks again every two seconds.
 import { Refusal, act, api, apiText, apiWithProof, byId, el } from "./api.js";
-import { onSubmit, showProblem, visible, when } from "./api.js";
+import { onSubmit, showCodes, showProblem, visible, when } from "./api.js";
 import { indented, rawElements, rawMember } from "./raw_json.js";
 
 const POLL_MS = 2000;
@@ -26,7 +26,7 @@ function clearDesk() {
     round += 1;
     approvalCards.clear();
     lastSeq = -1;
-    for (const list of ["approval-list", "audit-list", "key-list", "new-key", "kill-why"]) {
+    for (const list of ["approval-list", "audit-list", "key-list", "new-key", "kill-why", "people-list"]) {
         byId(list).replaceChildren();
     }
     for (const place of document.querySelectorAll("#desk .problem")) place.replaceChildren();
@@ -38,6 +38,8 @@ function clearDesk() {
 
 function showLogin() {
     session = null;
+    noticesShown = "";
+    byId("notices").replaceChildren();
     clearDesk();
     byId("desk").hidden = true;
     byId("login").hidden = false;
@@ -57,6 +59,50 @@ function showSession(info) {
     byId("totp-key").textContent = "";
     byId("totp-link").removeAttribute("href");
     byId("totp-end").hidden = !info.two_factor;
+    byId("codes-state").textContent = info.recovery_codes_left > 0
+        ? `${info.recovery_codes_left} left, to get back in without password or app.`
+        : "None: should you lose password or app, somebody else has to help you back in.";
+    showNotices(info);
+}
+
+let noticesShown = ""; // Drawn anew only when they change, or a screen reader would repeat them.
+
+// What everybody of a tenant must hear: whose login somebody recovers, and whose vote rests.
+function showNotices(info) {
+    const shown = JSON.stringify([info.recoveries, info.second_factor_due]);
+    if (shown === noticesShown) return;
+    noticesShown = shown;
+    const own = (notice) => notice.human_id === info.human_id;
+    const text = (notice) => {
+        if (notice.state !== "recovered") {
+            return el("span", {}, `The login of ${visible(notice.email)} is to be recovered, started by `,
+                name(notice.started_by), ". Its code is good from ", when(notice.good_from), " until ",
+                when(notice.expires_at), `. ${visible(notice.reason)}`);
+        }
+        const whose = own(notice) ? "Your login" : `The login of ${visible(notice.email)}`;
+        return el("span", {}, `${whose} was recovered; its vote rests until `,
+            when(notice.vote_rests_until),
+            own(notice) && info.second_factor_due
+                ? " and until an authenticator app is set up again." : ".");
+    };
+    byId("notices").replaceChildren(...info.recoveries.map((notice) => {
+        const line = el("p", { className: "notice" }, text(notice));
+        if (notice.state === "recovered") return line;
+        const button = el("button", { type: "button" }, "Object");
+        button.addEventListener("click", () => act(button, byId("people-problem"), async () => {
+            await api("DELETE", `/api/${encodeURIComponent(notice.tenant_id)}/humans/` +
+                `${encodeURIComponent(notice.human_id)}/recovery`);
+            done(`The recovery of ${visible(notice.email)} has ended.`);
+            await refreshSession();
+        }));
+        line.append(" ", button);
+        return line;
+    }));
+}
+
+async function refreshSession() {
+    showNotices(session = await api("GET", "/account/session"));
+    await refreshHumans();
 }
 
 function showDesk(info) {
@@ -88,6 +134,26 @@ async function chooseTenant(id) {
 async function refreshHumans() {
     const { humans } = await api("GET", path("humans"));
     for (const human of humans) names.set(`human:${human.human_id}`, human.email);
+    byId("people-list").replaceChildren(...humans.map(personRow));
+}
+
+function personRow(human) {
+    const row = el("li", {},
+        el("span", {}, el("strong", {}, visible(human.email)), " ",
+            el("span", { className: "quiet" }, human.state)));
+    if (human.state !== "active" || human.human_id === session.human_id) return row;
+    const button = el("button", { type: "button" }, "Help back in");
+    button.setAttribute("aria-label", `Help ${human.email} back in`);
+    button.addEventListener("click", () => act(button, byId("people-problem"), async () => {
+        if (!confirm(`A code goes by letter to ${visible(human.email)}, to set a new password. ` +
+            "Everybody of the tenant hears of it, and from then on the two of you count as one " +
+            "person where two are needed. Go on?")) return;
+        await apiWithProof("POST", path(`humans/${encodeURIComponent(human.human_id)}/recovery`), {});
+        done(`A code for ${visible(human.email)} is on its way by letter.`);
+        await refreshSession();
+    }));
+    row.append(button);
+    return row;
 }
 
 onSubmit(byId("login-form"), byId("login-form").querySelector(".problem"), async () => {
@@ -262,14 +328,16 @@ async function poll() {
     if (!session || !tenant) return;
     const mine = ++round;
     try {
-        const [kill, approvals] = await Promise.all([
+        const [kill, approvals, info] = await Promise.all([
             api("GET", path("kill")),
             apiText("GET", path("approvals?state=pending")),
+            api("GET", "/account/session"),
             refreshAudit(mine),
         ]);
         if (mine !== round) return;
         showKill(kill);
         showApprovals(approvals);
+        showNotices(info);
         byId("stale").hidden = true;
     } catch (error) {
         if (mine !== round) return;
@@ -355,6 +423,13 @@ onSubmit(byId("key-form"), byId("key-problem"), async () => {
     form.reset();
     await refreshKeys();
 });
+
+byId("codes-new").addEventListener("click", () =>
+    act(byId("codes-new"), byId("account-problem"), async () => {
+        const made = await apiWithProof("POST", "/account/recovery-codes");
+        showCodes(byId("codes"), made.recovery_codes, () => byId("codes-new").focus());
+        byId("codes-state").textContent = `${made.recovery_codes.length} left.`;
+    }));
 
 byId("totp-start").addEventListener("click", () =>
     act(byId("totp-start"), byId("account-problem"), async () => {

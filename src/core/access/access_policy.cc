@@ -45,7 +45,14 @@ AccessVerdict decide_access(const Access& access, const AccessQuestion& question
             return AccessVerdict::forbidden;
         }
     }
-    return role_allows(access, principal) ? AccessVerdict::allowed : AccessVerdict::forbidden;
+    if (!role_allows(access, principal)) {
+        return AccessVerdict::forbidden;
+    }
+    const bool of_tenant = access.place == Access::Place::tenant;
+    if (of_tenant && question.changes && question.vote_rests && !access.human_at_rest) {
+        return AccessVerdict::vote_rests;
+    }
+    return AccessVerdict::allowed;
 }
 
 }  // namespace interlock

@@ -22,6 +22,9 @@ struct Access {
     bool agent_with_any_scope = false;          // any valid access key.
     // Operations on `_system` (global switch, host audit): operator, and humans who belong to it.
     bool system_tenant = false;
+    // Something that changes a tenant and is open to a human whose vote rests after a recovery:
+    // stopping, refusing and taking back, nothing that gives.
+    bool human_at_rest = false;
 };
 
 enum class AccessVerdict {
@@ -29,12 +32,15 @@ enum class AccessVerdict {
     unauthenticated,  // No or bad credential, or a tenant that is not the caller's (I7).
     forbidden,        // A known caller without the right.
     no_such_tenant,   // Told to the operator only, who may list tenants anyway.
+    vote_rests,       // A human whose login was recovered a short while ago.
 };
 
 struct AccessQuestion {
     const Principal* principal = nullptr;           // Null: no valid credential was given.
     std::optional<TenantId> tenant = std::nullopt;  // From the path.
     bool tenant_exists = false;
+    bool changes = false;     // The operation is more than a look.
+    bool vote_rests = false;  // Of the human who asks.
 };
 
 AccessVerdict decide_access(const Access& access, const AccessQuestion& question);

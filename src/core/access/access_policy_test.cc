@@ -78,5 +78,25 @@ TEST(AccessPolicy, TheProgramItselfHasNoWayThroughAFace) {
     EXPECT_EQ(decide_access(host, {.principal = &who}), AccessVerdict::forbidden);
 }
 
+// A human whose login was recovered may look and stop, and nothing that gives or moves.
+TEST(AccessPolicy, AVoteThatRestsLooksAndStopsOnly) {
+    const Principal who = principal(PrincipalKind::human);
+    AccessQuestion question{
+        .principal = &who,
+        .tenant = kOwn,
+        .tenant_exists = true,
+        .changes = true,
+        .vote_rests = true};
+    EXPECT_EQ(decide_access({.human = true}, question), AccessVerdict::vote_rests);
+    EXPECT_EQ(
+        decide_access({.human = true, .human_at_rest = true}, question), AccessVerdict::allowed);
+    EXPECT_EQ(
+        decide_access({.place = Access::Place::host, .human = true}, question),
+        AccessVerdict::allowed)
+        << "their own account";
+    question.changes = false;
+    EXPECT_EQ(decide_access({.human = true}, question), AccessVerdict::allowed);
+}
+
 }  // namespace
 }  // namespace interlock
