@@ -3,11 +3,10 @@
 #include <functional>
 #include <iostream>
 
-#include "base/bytes.h"
-#include "base/errors.h"
 #include "base/json_list.h"
 #include "base/text.h"
 #include "bin/console.h"
+#include "bin/recovery_command.h"
 #include "bin/server_client.h"
 
 namespace interlock {
@@ -27,18 +26,6 @@ struct Options {
 
 std::string tenant_path(const Options& options, std::string_view rest) {
     return "/api/" + percent_encode(options.tenant) + std::string(rest);
-}
-
-Result<SecretString> new_password(bool from_stdin) {
-    if (from_stdin) {
-        return read_secret_from_stdin();
-    }
-    TRY_ASSIGN(SecretString first, ask_secret("New password (at least 12 characters): "));
-    TRY_ASSIGN(const SecretString second, ask_secret("The same again: "));
-    if (!equal_in_constant_time(first.reveal(), second.reveal())) {
-        return fail(errors::invalid_request, "The two passwords differ.", "Type it again.");
-    }
-    return first;
 }
 
 // What most of these are: one call, then its answer as JSON or as text.
@@ -234,15 +221,8 @@ ExitCode run_activation(const GlobalOptions& global, const Options& options) {
     if (!made) {
         return made.error();
     }
-    // Activating logs in as well; nothing here needs that session.
-    server.act_as(SecretString(text_at(*made, "token")));
-    (void)server.post("/account/logout", Json::object());
-    if (global.json) {
-        print_json(Json::object(
-            {{"human_id", text_at(*made, "human_id")}, {"email", text_at(*made, "email")}}));
-    } else {
-        std::cout << "The account of " << print_safe(text_at(*made, "email")) << " is ready.\n";
-    }
+    print_new_login(
+        global, server, *made, "The account of " + text_at(*made, "email") + " is ready.");
     return ExitCode::ok;
 }
 
@@ -295,6 +275,7 @@ void add_human_commands(CommandLine& line, const std::shared_ptr<Options>& optio
                  return render_fields(fields);
              }});
     add_activation(*human, line, options);
+    add_recovery_commands(*human, line);
     CLI::App* list = human->add_subcommand("list", "List a tenant's humans.");
     add_tenant_option(*list, *options);
     on_chosen(

@@ -116,6 +116,14 @@ Result<void> BotPlatform::build_onboarding() {
         .ids = parts_.ids,
         .base_url = parts_.base_url,
         .rules = rules});
+    letters_ = std::make_unique<RecoveryLetters>(RecoveryLetters::Parts{
+        .runner = parts_.plane.runner,
+        .submit = parts_.submit,
+        .principals = parts_.principals,
+        .workers = *postmen_,
+        .mailer = *mailer_,
+        .ids = parts_.ids,
+        .base_url = parts_.base_url});
     set_owner_rules({*onboarding_, *bots_, default_bot_platform_config});
     return onboarding_->open();
 }
@@ -127,6 +135,9 @@ void BotPlatform::start() {
 void BotPlatform::stop() {
     if (onboarding_) {
         onboarding_->stop();  // Letters that wait go out after the next start.
+    }
+    if (letters_) {
+        letters_->stop();
     }
     if (pnl_) {
         pnl_->shut_down();

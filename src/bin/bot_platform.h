@@ -16,6 +16,7 @@
 #include "services/plane.h"
 #include "services/pnl/pnl_job.h"
 #include "services/principal_service.h"
+#include "services/recovery_letters.h"
 #include "services/vault/vault_service.h"
 #include "services/worker_pool.h"
 
@@ -68,6 +69,7 @@ private:
     std::unique_ptr<BotService> bots_;
     std::unique_ptr<Mailer> mailer_;
     std::unique_ptr<OnboardingService> onboarding_;
+    std::unique_ptr<RecoveryLetters> letters_;
     // Last: their jobs end before what they use.
     std::unique_ptr<WorkerPool> key_workers_;
     std::unique_ptr<WorkerPool> pnl_workers_;

@@ -38,6 +38,7 @@ struct Config {
     std::string stop_address = "127.0.0.1";  // Empty: no stop listener.
     std::optional<std::uint16_t> stop_port;  // Nothing: one above http_port.
     bool approvals_two_person = false;
+    std::int64_t recovery_operator_delay_hours = 24;
     std::string effects_sink;           // Path of the sink's Unix socket; empty: none.
     std::string vault_master_key_file;  // Empty: master.key in the data folder.
     std::string mail_delivery = "file";

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "bin/config_values.h"
 #include "contracts/loop/risk_limits.h"
+#include "core/principal/recovery_policy.h"
 #include "core/relay/outbound_url.h"
 
 namespace interlock {
@@ -474,6 +475,21 @@ std::vector<ConfigKey> relay_keys() {
     };
 }
 
+ConfigKey recovery_key() {
+    return {
+        "recovery.operator_delay_hours",
+        "How long a recovery that the operator starts waits for objections; 24 at least.",
+        [](const Config& c) { return std::to_string(c.recovery_operator_delay_hours); },
+        [](Config& c, const std::string& text) {
+            constexpr std::int64_t kHour = Duration::of_hours(1).microseconds;
+            return set_integer<std::int64_t>(
+                c.recovery_operator_delay_hours,
+                text,
+                kOperatorDelayMin.microseconds / kHour,
+                kOperatorDelayMax.microseconds / kHour);
+        }};
+}
+
 }  // namespace
 
 std::vector<ConfigKey> all_config_keys() {
@@ -499,6 +515,7 @@ std::vector<ConfigKey> all_config_keys() {
          [](Config& c, const std::string& text) {
              return set_bool(c.approvals_two_person, text);
          }});
+    keys.push_back(recovery_key());
     keys.push_back(text_key(
         "effects.sink",
         "Unix socket of `interlock sink`; empty: no effects.",

@@ -1,5 +1,6 @@
 #include "bin/human_login.h"
 
+#include <iostream>
 #include <utility>
 
 #include "bin/console.h"
@@ -27,6 +28,29 @@ Json login_body(const std::string& email, const SecretString& password, const st
         body.set("totp", totp);
     }
     return body;
+}
+
+std::string describe_notice(const Json& notice) {
+    const std::string email = print_safe(text_at(notice, "email"));
+    if (text_at(notice, "state") == "recovered") {
+        return "Notice: the login of " + email + " was recovered at " +
+               print_safe(text_at(notice, "started_at")) + ".\n";
+    }
+    return "Notice: a recovery of the login of " + email + " was started by " +
+           print_safe(text_at(notice, "started_by")) + ", good from " +
+           print_safe(text_at(notice, "good_from")) +
+           ". If that is wrong: interlock human object " + email + "\n";
+}
+
+// On standard error: what the command prints stays as it is.
+void print_notices(const Json& info) {
+    const Json* notices = info.find("recoveries");
+    if (notices == nullptr || !notices->is_array()) {
+        return;
+    }
+    for (const Json& notice : notices->items()) {
+        std::cerr << describe_notice(notice);
+    }
 }
 
 }  // namespace
@@ -64,6 +88,7 @@ std::expected<HumanLogin, ExitCode> HumanLogin::start(
         return std::unexpected(answer.error());
     }
     login.server_.act_as(SecretString(text_at(*answer, "token")));
+    print_notices(*answer);
     login.email_ = *email;
     login.logged_in_ = true;
     if (options.password_stdin) {

@@ -17,7 +17,8 @@ void add_login_options(CLI::App& command, LoginOptions& options);
 
 class HumanLogin {
 public:
-    // Logs in; what went wrong has been printed.
+    // Logs in; what went wrong has been printed. So is what the human must hear of: recoveries of
+    // people of their tenants.
     static std::expected<HumanLogin, ExitCode> start(
         const GlobalOptions& global, const std::string& data_folder, const LoginOptions& options);
     ~HumanLogin();  // Logs out.
@@ -26,6 +27,8 @@ public:
 
     // Calls as the human. When the server wants the password again, gives it and calls once more.
     Result<ServerAnswer> post(const std::string& target, const Json& body);
+    Result<ServerAnswer> get(const std::string& target) { return server_.get(target); }
+    Result<ServerAnswer> remove(const std::string& target) { return server_.remove(target); }
     const std::string& email() const { return email_; }
 
 private:

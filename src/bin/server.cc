@@ -319,7 +319,8 @@ Result<void> Server::Body::build_plane() {
         .workers = *workers,
         .clock = clock,
         .ids = ids,
-        .operator_token_hash = sha256_hex(folder->operator_token().reveal())});
+        .operator_token_hash = sha256_hex(folder->operator_token().reveal()),
+        .operator_recovery_delay = Duration::of_hours(config.recovery_operator_delay_hours)});
     return {};
 }
 

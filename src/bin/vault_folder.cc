@@ -1,7 +1,6 @@
 #include "bin/vault_folder.h"
 
 #include <cstdlib>
-#include <deque>
 #include <filesystem>
 
 #include "adapters/memory/held_master_keys.h"
@@ -16,6 +15,7 @@
 #include "bin/console.h"
 #include "bin/data_path.h"
 #include "bin/ledger_folder.h"
+#include "bin/turn_line.h"
 #include "services/metrics.h"
 #include "services/relay/relay_seal.h"
 
@@ -29,28 +29,6 @@ std::optional<SecretString> secret_variable(const char* name) {
     }
     return SecretString(value);
 }
-
-// Runs turns one after the other on this thread; what a reply asks for comes after its turn.
-class TurnLine {
-public:
-    explicit TurnLine(TurnRunner& runner) : runner_(runner) {}
-
-    SubmitTurn submit() {
-        return [this](TurnRequest request) { waiting_.push_back(std::move(request)); };
-    }
-    void run_all() {
-        while (!waiting_.empty()) {
-            std::vector<TurnRequest> batch;
-            batch.push_back(std::move(waiting_.front()));
-            waiting_.pop_front();
-            runner_.run_batch(std::move(batch));
-        }
-    }
-
-private:
-    TurnRunner& runner_;
-    std::deque<TurnRequest> waiting_;
-};
 
 Principal host_operator() {
     Principal principal;
