@@ -16,7 +16,7 @@ const path = (rest) => `/api/${encodeURIComponent(tenant)}/${rest}`;
 const done = (text) => { byId("done").textContent = text; };
 
 // Names for principals: "human:hum_…" is an email address, "agent:key_…" the label of a key.
-const names = new Map();
+const names = new Map([["operator:local", "the operator"]]);
 const name = (principal) =>
     el("span", { title: principal }, visible(names.get(principal) ?? principal));
 const tenantName = (id) => (id === SYSTEM ? "All tenants" : id);
@@ -77,7 +77,8 @@ function showNotices(info) {
         if (notice.state !== "recovered") {
             return el("span", {}, `The login of ${visible(notice.email)} is to be recovered, started by `,
                 name(notice.started_by), ". Its code is good from ", when(notice.good_from), " until ",
-                when(notice.expires_at), `. ${visible(notice.reason)}`);
+                when(notice.expires_at), ".",
+                notice.reason ? ` Reason given: “${visible(notice.reason)}”.` : "");
         }
         const whose = own(notice) ? "Your login" : `The login of ${visible(notice.email)}`;
         return el("span", {}, `${whose} was recovered; its vote rests until `,
