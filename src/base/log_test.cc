@@ -80,13 +80,15 @@ TEST(Log, LongTextsAreCutAtTheirBound) {
 }
 
 TEST(Log, MasksOurCredentialsWhereverTheyStand) {
-    EXPECT_EQ(redact("ilk_abc123"), "ilk_***");
-    EXPECT_EQ(redact("key=ilo_A-b_9, again ils_x."), "key=ilo_***, again ils_***.");
-    EXPECT_EQ(redact("Bearer ilc_0123456789abcdef0123456789"), "Bearer ilc_***");
-    EXPECT_EQ(redact("{\"k\":\"ilk_abc\"}"), "{\"k\":\"ilk_***\"}");
-    EXPECT_EQ(redact("q%3Dilk_abcdefghijklmnopqrstuvwx"), "q%3Dilk_***");
-    EXPECT_EQ(redact("ILK_ABCDEF"), "ILK_***");
-    EXPECT_EQ(redact("ilk_aailk_bb"), "ilk_***");
+    EXPECT_EQ(redact("ilk_abc123"), "[masked:interlock_key]");
+    EXPECT_EQ(
+        redact("key=ilo_A-b_9, again ils_x."),
+        "key=[masked:interlock_key], again [masked:interlock_key].");
+    EXPECT_EQ(redact("Bearer ilc_0123456789abcdef0123456789"), "Bearer [masked:interlock_key]");
+    EXPECT_EQ(redact("{\"k\":\"ilk_abc\"}"), "{\"k\":\"[masked:interlock_key]\"}");
+    EXPECT_EQ(redact("q%3Dilk_abcdefghijklmnopqrstuvwx"), "q%3D[masked:interlock_key]");
+    EXPECT_EQ(redact("ILK_ABCDEF"), "[masked:interlock_key]");
+    EXPECT_EQ(redact("ilk_aailk_bb"), "[masked:interlock_key]");
 }
 
 TEST(Log, LeavesOtherTextAlone) {
@@ -179,17 +181,25 @@ TEST(Log, RedactsDocumentsDeeply) {
     });
     EXPECT_EQ(
         to_text(redact(document)),
-        R"({"user":"a","password":"[redacted]","list":[{"token":"[redacted]"},"ilk_***"],)"
-        R"("totp":null,"ilk_***":1})");
+        R"({"user":"a","password":"[masked:secret]","list":[{"token":"[masked:secret]"},)"
+        R"("[masked:interlock_key]"],"totp":null,"[masked:interlock_key]":1})");
 }
 
 TEST(Log, FieldsAndEventsAreRedacted) {
     EXPECT_EQ(
         human("login ilk_abc", {{"password", "hunter2"}, {"url", "/x?k=ilk_abc"}}),
-        R"(07:37:48.123 info  "login ilk_***" password=[redacted] url="/x?k=ilk_***")");
+        R"(07:37:48.123 info  "login [masked:interlock_key]" password=[masked:secret] )"
+        R"(url="/x?k=[masked:interlock_key]")");
     EXPECT_EQ(
         json("x", {{"headers", Json::object({{"Authorization", "Bearer abc"}})}}).find("abc"),
         std::string::npos);
+}
+
+TEST(Log, AnErrorsCodeIsShown) {
+    EXPECT_EQ(
+        human("relay_notice_not_sent", {{"code", "rate_limited"}}),
+        "07:37:48.123 info  relay_notice_not_sent code=rate_limited");
+    EXPECT_EQ(human("x", {{"code", "493817"}}), "07:37:48.123 info  x code=[masked:secret]");
 }
 
 TEST(Log, WorksBeforeItIsConfiguredAndThenObeys) {

@@ -1,48 +1,20 @@
-// What must not reach a log: values under names that speak of secrets, and our own credentials
-// wherever they stand. When in doubt it masks; a log with one word too few costs nothing.
+// The scan of base/redaction.h over texts and documents. One pass looks at every place where a
+// secret can begin; what costs more than a look at a character is done only where one may stand.
+#include "base/redaction.h"
+
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include "base/log.h"
+#include "base/secret_shapes.h"
 #include "base/text.h"
 
 namespace interlock {
 namespace {
 
-constexpr std::string_view kMask = "***";
-constexpr std::string_view kRedacted = "[redacted]";
-// Kinds of our credentials: access key, operator, session, one-time code or login, relay.
-constexpr std::string_view kPrefixLetters = "koscr";
-constexpr std::size_t kPrefixLength = 4;
-// Right after a letter or digit, a prefix may be part of a word ("details_"), unless so many
-// characters follow as only a credential has.
-constexpr std::size_t kTailInsideWordMin = 16;
-
-bool is_word_character(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool is_credential_character(char c) {
-    return is_word_character(c) || c == '_' || c == '-';
-}
-
-// The length of the credential that begins at `at`; 0 when none does.
-std::size_t credential_length(std::string_view text, std::size_t at) {
-    const std::string_view rest = text.substr(at);
-    if (rest.size() <= kPrefixLength || rest[3] != '_' ||
-        !equal_ignoring_case(rest.substr(0, 2), "il") ||
-        kPrefixLetters.find(to_lower(rest.substr(2, 1))) == std::string_view::npos) {
-        return 0;
-    }
-    std::size_t end = kPrefixLength;
-    while (end < rest.size() && is_credential_character(rest[end])) {
-        ++end;
-    }
-    const bool inside_word = at > 0 && is_word_character(text[at - 1]);
-    const std::size_t tail_min = inside_word ? kTailInsideWordMin : 1;
-    return end - kPrefixLength >= tail_min ? end : 0;
-}
+constexpr std::string_view kMaskOpen = "[masked:";
+constexpr std::string_view kHiddenKind = "secret";
 
 // "clientSecret", "X-Api-Key" and "client_secret" as lower-case words.
 std::vector<std::string> words_of(std::string_view name) {
@@ -50,15 +22,15 @@ std::vector<std::string> words_of(std::string_view name) {
     bool after_lower = false;
     for (const char c : name) {
         const bool upper = c >= 'A' && c <= 'Z';
-        if (!is_word_character(c) || (upper && after_lower)) {
+        if (!is_letter_or_digit(c) || (upper && after_lower)) {
             if (!words.back().empty()) {
                 words.emplace_back();
             }
         }
-        if (is_word_character(c)) {
+        if (is_letter_or_digit(c)) {
             words.back() += to_lower(std::string_view(&c, 1));
         }
-        after_lower = is_word_character(c) && !upper;
+        after_lower = is_letter_or_digit(c) && !upper;
     }
     if (words.back().empty() && words.size() > 1) {
         words.pop_back();
@@ -100,26 +72,427 @@ constexpr std::array<std::string_view, 6> kSecretCodes = {
 constexpr std::array<std::string_view, 6> kHarmlessEndings = {
     "id", "at", "count", "name", "kind", "hint"};
 
+bool is_token_character(char c) {
+    return is_letter_or_digit(c) || c == '+' || c == '/' || c == '_' || c == '-';
+}
+
+bool is_space(char c) {
+    return c == ' ' || c == '\t';
+}
+
+bool is_name_character(char c) {
+    return is_letter_or_digit(c) || c == '_' || c == '-';
+}
+
+// Names that are words of daily talk, too ("token: BTC", "seed=42"): what follows has to look like
+// a secret itself.
+constexpr std::array<std::string_view, 10> kWeakNames = {
+    "token",
+    "tokens",
+    "seed",
+    "cookie",
+    "cookies",
+    "bearer",
+    "credential",
+    "credentials",
+    "otp",
+    "totp"};
+constexpr std::array<std::string_view, 14> kPlainAnswers = {
+    "none",
+    "null",
+    "true",
+    "false",
+    "required",
+    "missing",
+    "wrong",
+    "empty",
+    "invalid",
+    "expired",
+    "unset",
+    "unknown",
+    "changed",
+    "hidden"};
+constexpr std::array<std::string_view, 5> kPasswordNames = {"pwd", "pass", "passcode", "pin", "pw"};
+
+// The name before the sign at `sign`, without quotes: "api_key", or "api key" as two words.
+std::string name_before(std::string_view text, std::size_t sign) {
+    std::size_t end = sign;
+    while (end > 0 && (is_space(text[end - 1]) || text[end - 1] == '"' || text[end - 1] == '\'')) {
+        --end;
+    }
+    std::size_t begin = end;
+    while (begin > 0 && is_name_character(text[begin - 1])) {
+        --begin;
+    }
+    std::string name(text.substr(begin, end - begin));
+    const bool may_be_second = equal_ignoring_case(name, "key") ||
+                               equal_ignoring_case(name, "code") ||
+                               equal_ignoring_case(name, "phrase");
+    if (may_be_second && begin > 1 && text[begin - 1] == ' ') {
+        std::size_t first = begin - 1;
+        while (first > 0 && is_name_character(text[first - 1])) {
+            --first;
+        }
+        name = std::string(text.substr(first, begin - 1 - first)) + "_" + name;
+    }
+    return name;
+}
+
+bool is_value_end(char c) {
+    return static_cast<unsigned char>(c) <= ' ' ||
+           std::string_view("\"',;&<>)}]").find(c) != std::string_view::npos;
+}
+
+bool looks_like_value(std::string_view value, bool weak) {
+    constexpr std::size_t kStrongMin = 4;
+    constexpr std::size_t kWeakMin = 8;
+    constexpr std::size_t kOneTimeCode = 6;
+    const auto digits = static_cast<std::size_t>(
+        std::count_if(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; }));
+    if (weak) {
+        return (value.size() >= kWeakMin && digits > 0 && digits < value.size()) ||
+               (value.size() == kOneTimeCode && digits == kOneTimeCode);
+    }
+    return value.size() >= kStrongMin && !is_one_of(to_lower(value), kPlainAnswers);
+}
+
+// "name: value" and "name=value" at the sign between them.
+SecretMatch pair_at(std::string_view text, std::size_t sign) {
+    const std::string name = name_before(text, sign);
+    const bool is_password = is_one_of(to_lower(name), kPasswordNames);
+    const bool is_phrase = equal_ignoring_case(name, "seed_phrase") ||
+                           equal_ignoring_case(name, "recovery_phrase") ||
+                           equal_ignoring_case(name, "mnemonic");
+    if (name.empty() || equal_ignoring_case(name, "code") ||
+        !(is_password || is_phrase || is_secret_name(name))) {
+        return {};
+    }
+    std::size_t begin = sign + 1;
+    while (begin < text.size() &&
+           (is_space(text[begin]) || text[begin] == '=' || text[begin] == '>' ||
+            text[begin] == '"' || text[begin] == '\'')) {
+        ++begin;
+    }
+    if (begin >= text.size() || text.substr(begin).starts_with(kMaskOpen) ||
+        known_shape_at(text, begin).length != 0 || own_credential_at(text, begin).length != 0) {
+        return {};  // Masked already, or about to be, by its own kind.
+    }
+    const bool whole_line = is_phrase || equal_ignoring_case(name, "authorization");
+    std::size_t end = begin;
+    while (end < text.size() &&
+           (whole_line ? text[end] != '\n' && text[end] != '"' : !is_value_end(text[end]))) {
+        ++end;
+    }
+    const std::string_view value = text.substr(begin, end - begin);
+    const bool weak = is_one_of(to_lower(name), kWeakNames);
+    if (whole_line && value.find(kMaskOpen) != std::string_view::npos) {
+        return {};
+    }
+    return looks_like_value(value, weak || (whole_line && !is_phrase))
+               ? SecretMatch{begin, end - begin, is_password ? "password" : kHiddenKind}
+               : SecretMatch{};
+}
+
+// "https://user:password@host": the password.
+SecretMatch address_password_at(std::string_view text, std::size_t colon) {
+    if (text.substr(colon, 3) != "://") {
+        return {};
+    }
+    const std::size_t begin = colon + 3;
+    std::size_t end = begin;
+    while (end < text.size() && text[end] != '/' && text[end] != '@' && !is_value_end(text[end])) {
+        ++end;
+    }
+    if (end == text.size() || text[end] != '@') {
+        return {};
+    }
+    const std::size_t inner = text.substr(0, end).find(':', begin);
+    if (inner == std::string_view::npos || inner + 1 == end ||
+        text.substr(inner + 1).starts_with(kMaskOpen)) {
+        return {};
+    }
+    return {inner + 1, end - inner - 1, "password"};
+}
+
+// "Bearer <token>" and "Basic <token>", as headers have them: the token.
+SecretMatch header_value_at(std::string_view text, std::size_t at) {
+    constexpr std::size_t kTokenMin = 8;
+    const std::string_view rest = text.substr(at);
+    std::size_t begin = 0;
+    for (const std::string_view scheme :
+         {std::string_view("bearer "), std::string_view("basic ")}) {
+        if (equal_ignoring_case(rest.substr(0, scheme.size()), scheme)) {
+            begin = at + scheme.size();
+        }
+    }
+    if (begin == 0) {
+        return {};
+    }
+    std::size_t end = begin;
+    std::size_t odd = 0;  // Characters that no plain word has.
+    while (end < text.size() && (is_token_character(text[end]) || text[end] == '.' ||
+                                 text[end] == '=' || text[end] == '~')) {
+        const char c = text[end];
+        odd += !(c >= 'a' && c <= 'z') && c != '.' && c != '-' && end != begin ? 1 : 0;
+        ++end;
+    }
+    if (end - begin < kTokenMin || odd == 0 || known_shape_at(text, begin).length != 0 ||
+        own_credential_at(text, begin).length != 0) {
+        return {};
+    }
+    return {begin, end - begin, "bearer"};
+}
+
+// A token that begins at `at`, judged by what it is made of.
+class TokenJudge {
+public:
+    TokenJudge(std::string_view text, std::size_t begin, std::size_t end)
+        : text_(text), begin_(begin), end_(end), padded_(end) {
+        while (padded_ < text.size() && padded_ < end + 2 && text[padded_] == '=') {
+            ++padded_;
+        }
+    }
+
+    SecretMatch known() const {
+        std::size_t begin = begin_;  // Base64 may begin with what else begins no word.
+        while (begin > 0 && (text_[begin - 1] == '+' || text_[begin - 1] == '/')) {
+            --begin;
+        }
+        for (const std::size_t from : {begin, begin_}) {
+            if (SecretMatch found = exchange_key(text_, from, padded_); found.length != 0) {
+                return found;
+            }
+        }
+        return first_part(
+            [this](std::size_t from, std::size_t to) { return exchange_key(text_, from, to); });
+    }
+
+    SecretMatch random() const {
+        if (is_high_entropy(text_.substr(begin_, end_ - begin_))) {
+            return {begin_, padded_ - begin_, "token"};
+        }
+        return first_part([this](std::size_t from, std::size_t to) {
+            return is_high_entropy(text_.substr(from, to - from))
+                       ? SecretMatch{from, to - from, "token"}
+                       : SecretMatch{};
+        });
+    }
+
+private:
+    // Of the parts between the slashes of a path.
+    template <class Judge>
+    SecretMatch first_part(Judge judge) const {
+        std::size_t from = begin_;
+        while (from < end_) {
+            const std::size_t slash = std::min(text_.substr(0, end_).find('/', from), end_);
+            const std::size_t to = slash == end_ ? padded_ : slash;
+            if (to - from >= kEntropyTokenMin) {
+                if (SecretMatch found = judge(from, to); found.length != 0) {
+                    return found;
+                }
+            }
+            from = slash + 1;
+        }
+        return {};
+    }
+
+    std::string_view text_;
+    std::size_t begin_;
+    std::size_t end_;
+    std::size_t padded_;  // With the '=' signs that end base64.
+};
+
+// The first secret at or after `from`.
+class SecretScan {
+public:
+    SecretScan(std::string_view text, SecretDepth depth)
+        : text_(text), full_(depth == SecretDepth::full) {}
+
+    SecretMatch next(std::size_t from) {
+        for (std::size_t at = from; at < text_.size(); ++at) {
+            if (SecretMatch found = at_place(at); found.length != 0) {
+                return found;
+            }
+        }
+        return {};
+    }
+
+private:
+    SecretMatch at_place(std::size_t at) {
+        const char c = text_[at];
+        if (is_letter_or_digit(c) || c == '-') {
+            return at_word(at, c);
+        }
+        if (!full_ || (c != ':' && c != '=')) {
+            return {};
+        }
+        if (SecretMatch found = address_password_at(text_, at); found.length != 0) {
+            return found;
+        }
+        return pair_at(text_, at);
+    }
+
+    SecretMatch at_word(std::size_t at, char c) {
+        if ((c == 'i' || c == 'I') && at + 3 < text_.size() && text_[at + 3] == '_') {
+            if (SecretMatch found = own_credential_at(text_, at); found.length != 0) {
+                return found;
+            }
+        }
+        if (at > 0 && is_letter_or_digit(text_[at - 1])) {
+            return {};
+        }
+        if (SecretMatch found = known_shape_at(text_, at); found.length != 0) {
+            return found;
+        }
+        if (full_ && (c == 'B' || c == 'b')) {
+            if (SecretMatch found = header_value_at(text_, at); found.length != 0) {
+                return found;
+            }
+        }
+        return at < judged_to_ ? SecretMatch{} : at_token(at);
+    }
+
+    SecretMatch at_token(std::size_t at) {
+        std::size_t end = at;
+        while (end < text_.size() && is_token_character(text_[end])) {
+            ++end;
+        }
+        judged_to_ = end;
+        if (end - at < kEntropyTokenMin) {
+            return {};
+        }
+        const TokenJudge judge(text_, at, end);
+        // A shape that the table knows may still begin inside, and has the better name.
+        for (std::size_t inner = at + 1; inner < end; ++inner) {
+            SecretMatch found = own_credential_at(text_, inner);
+            if (found.length == 0 && !is_letter_or_digit(text_[inner - 1])) {
+                found = known_shape_at(text_, inner);
+            }
+            if (found.length != 0) {
+                return found;
+            }
+        }
+        const SecretMatch known = judge.known();
+        return known.length != 0 || !full_ ? known : judge.random();
+    }
+
+    std::string_view text_;
+    bool full_;
+    std::size_t judged_to_ = 0;  // Where the last token that was judged ends.
+};
+
+std::string mask_of(std::string_view kind) {
+    return std::string(kMaskOpen) + std::string(kind) + "]";
+}
+
+// An error's code is a word and no code of a login.
+bool is_plain_code(std::string_view name, const Json& value) {
+    constexpr std::size_t kShortNumber = 5;
+    if (name != "code") {
+        return false;
+    }
+    if (value.is_number()) {
+        return value.number_text().front() == '-' || value.number_text().size() <= kShortNumber;
+    }
+    return value.is_string() &&
+           std::all_of(value.as_string().begin(), value.as_string().end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || c == '_';
+           });
+}
+
+bool is_hidden(std::string_view name, const Json& value) {
+    return !value.is_null() && !value.is_bool() && is_secret_name(name) &&
+           !is_plain_code(name, value);
+}
+
+bool mask_string(Json& json, SecretDepth depth) {
+    std::optional<std::string> text = masked(json.as_string(), depth);
+    if (text) {
+        json = Json(*std::move(text));
+    }
+    return text.has_value();
+}
+
 }  // namespace
 
-std::string redact(std::string_view text) {
+std::optional<std::string> masked(std::string_view text, SecretDepth depth) {
+    SecretScan scan(text, depth);
+    SecretMatch found = scan.next(0);
+    if (found.length == 0) {
+        return std::nullopt;
+    }
     std::string out;
     std::size_t copied = 0;
-    std::size_t at = 0;
-    while (at + kPrefixLength < text.size()) {
-        const std::size_t length =
-            text[at + 3] == '_' ? credential_length(text, at) : std::size_t{0};
-        if (length == 0) {
-            ++at;
-            continue;
-        }
-        out.append(text, copied, at + kPrefixLength - copied);
-        out += kMask;
-        at += length;
-        copied = at;
+    while (found.length != 0) {
+        out.append(text, copied, found.begin - copied);
+        out += mask_of(found.kind);
+        copied = found.begin + found.length;
+        found = scan.next(copied);
     }
     out.append(text, copied);
     return out;
+}
+
+std::optional<std::string_view> known_secret(std::string_view text) {
+    const SecretMatch found = SecretScan(text, SecretDepth::known_shapes).next(0);
+    return found.length == 0 ? std::nullopt : std::optional(found.kind);
+}
+
+bool mask_secrets(Json& json, SecretDepth depth) {
+    if (json.is_string()) {
+        return mask_string(json, depth);
+    }
+    bool changed = false;
+    if (json.is_array()) {
+        for (Json& item : json.items()) {
+            changed = mask_secrets(item, depth) || changed;
+        }
+    }
+    if (!json.is_object()) {
+        return changed;
+    }
+    for (auto& [name, value] : json.members()) {
+        const bool full = depth == SecretDepth::full;
+        if (full && is_hidden(name, value)) {
+            const Json mask(mask_of(kHiddenKind));
+            const bool done = value.is_string() && value.as_string().starts_with(kMaskOpen);
+            changed = changed || !done;
+            value = done ? std::move(value) : mask;
+            continue;
+        }
+        const bool is_id = full && is_identifier_name(name);
+        changed = mask_secrets(value, is_id ? SecretDepth::known_shapes : depth) || changed;
+        if (std::optional<std::string> shown = masked(name, SecretDepth::known_shapes)) {
+            name = *std::move(shown);
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+bool is_identifier_name(std::string_view name) {
+    constexpr std::array<std::string_view, 9> kEndings = {
+        "id", "ids", "hash", "url", "uri", "email", "symbol", "symbols", "ref"};
+    if (name == "idempotency_key" || name == "session_key") {
+        return true;
+    }
+    for (const std::string_view ending : kEndings) {
+        if (name.size() < ending.size() ||
+            !equal_ignoring_case(name.substr(name.size() - ending.size()), ending)) {
+            continue;
+        }
+        const std::size_t begin = name.size() - ending.size();
+        if (begin == 0 || name[begin - 1] == '_' || name[begin - 1] == '-' ||
+            (name[begin] >= 'A' && name[begin] <= 'Z')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::string redact(std::string_view text) {
+    std::optional<std::string> shown = masked(text, SecretDepth::full);
+    return shown ? *std::move(shown) : std::string(text);
 }
 
 bool is_secret_name(std::string_view name) {
@@ -142,25 +515,9 @@ bool is_secret_name(std::string_view name) {
 }
 
 Json redact(const Json& json) {
-    if (json.is_string()) {
-        return Json(redact(json.as_string()));
-    }
-    if (json.is_array()) {
-        Json copy = Json::array();
-        for (const Json& item : json.items()) {
-            copy.push(redact(item));
-        }
-        return copy;
-    }
-    if (json.is_object()) {
-        Json copy = Json::object();
-        for (const auto& [key, value] : json.members()) {
-            const bool hidden = is_secret_name(key) && !value.is_null();
-            copy.members().emplace_back(redact(key), hidden ? Json(kRedacted) : redact(value));
-        }
-        return copy;
-    }
-    return json;
+    Json copy = json;
+    mask_secrets(copy, SecretDepth::full);
+    return copy;
 }
 
 }  // namespace interlock
