@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/canonical_json.h"
-#include "base/log.h"
 #include "contracts/control/control_decision.h"
 #include "contracts/loop/loop_tools.h"
 #include "core/bot/bot_record.h"
@@ -27,10 +26,8 @@ std::string bytes_of(const Json* json) {
     return text ? *text : std::string("no canonical form");
 }
 
-// Records are masked, so what was sent is compared as it must have been kept.
 std::string payload_text(const Json& payload) {
-    const Json kept = redact(payload);
-    return bytes_of(&kept);
+    return bytes_of(&payload);
 }
 
 std::string name_of(const StrategyInstance& instance) {

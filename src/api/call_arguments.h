@@ -9,6 +9,22 @@
 
 namespace interlock {
 
+namespace errors {
+inline constexpr ErrorKind looks_like_secret{
+    "looks_like_secret",
+    400,
+    false,
+    "Send an id of your own instead. If this was a real key, revoke it where it came from: it has "
+    "left its place."};
+}  // namespace errors
+
+// The door of secrets: what a caller wrote is judged here, before anything is made of it, so that
+// no record, artifact, state or log ever holds a credential (002 §6.1.8). Free text is masked. An
+// id with a known key's shape is refused, never masked, since two masked ids would be one; only a
+// stop goes through all the same, with the id replaced by its digest. Secrets that the operation's
+// schema asks for (a password, an exchange key) are left as they are.
+Result<void> judge_secrets(const Operation& operation, ApiCall& call);
+
 // Checks names and integer ranges; unknown names are problems.
 Result<void> check_query(
     const Operation& operation, const std::map<std::string, std::string>& query);

@@ -4,7 +4,6 @@
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
-#include "base/log.h"
 #include "core/ledger/protected_rows.h"
 
 namespace interlock {
@@ -115,8 +114,6 @@ Result<std::string> Turn::audit(AuditDraft draft) {
     if (draft.timestamp == Timestamp{}) {
         draft.timestamp = now_;
     }
-    // Reasons come from callers; a credential in them would be hashed in for ever (002 §6.1.8).
-    draft.reason = redact(draft.reason);
     const TenantId tenant_id = draft.tenant_id;
     draft.rows = take_rows(tenant_id);
     if (draft.rows.size() > kRecordRowsMax) {

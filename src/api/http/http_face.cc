@@ -347,6 +347,7 @@ Result<ApiCall> HttpFace::admit(
         TRY_ASSIGN(call.body, parse_json(request.body.empty() ? "{}" : request.body));
     }
     TRY(check_rate(operation, call));
+    TRY(judge_secrets(operation, call));
     return call;
 }
 

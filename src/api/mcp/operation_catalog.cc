@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/call_arguments.h"
 #include "base/errors.h"
 #include "contracts/error_json.h"
 
@@ -146,6 +147,10 @@ void OperationCatalog::run(const Operation& operation, ApiCall call, ApiReplyTo 
             answer(std::unexpected(std::move(admitted).error()));
             return;
         }
+    }
+    if (Result<void> judged = judge_secrets(operation, call); !judged) {
+        answer(std::unexpected(std::move(judged).error()));
+        return;
     }
     operation.handle(std::move(call), answer);
 }

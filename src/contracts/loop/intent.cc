@@ -7,7 +7,6 @@
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "base/json_list.h"
-#include "base/log.h"
 
 namespace interlock {
 namespace {
@@ -171,7 +170,6 @@ Result<Plan> decode_plan(const Json& json, IntentForm form, const std::string& p
     const TextBounds bounds{.length_min = 0, .length_max = kReasonLengthMax};
     plan.reason = form == IntentForm::validate ? in.required_text("reason", bounds)
                                                : in.optional_text("reason", bounds).value_or("");
-    plan.reason = redact(plan.reason);  // The plan is kept for ever as an artifact (002 §6.1.8).
     in.reject_unknown();
     return in.finish(std::move(plan));
 }

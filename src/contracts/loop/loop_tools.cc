@@ -1,7 +1,6 @@
 #include "contracts/loop/loop_tools.h"
 
 #include "base/errors.h"
-#include "base/log.h"
 #include "contracts/error_json.h"
 
 namespace interlock {
@@ -142,7 +141,7 @@ Result<RecordDecisionRequest> decode_record_decision_request(const Json& json) {
     RecordDecisionRequest request{.call = read_call(in), .record = {}};
     if (const Json* record = in.required_object("record")) {
         check_record(*record, in);
-        request.record = redact(*record);  // Kept for ever as an artifact (002 §6.1.8).
+        request.record = *record;
         if (to_text(*record).size() > kRecordBytesMax) {
             in.add_problem("record", "is larger than 65536 bytes");
         }

@@ -1,6 +1,7 @@
 #include "core/ledger/hash_chain.h"
 
 #include "base/crypto.h"
+#include "base/redaction.h"
 
 namespace interlock {
 
@@ -8,8 +9,15 @@ std::string link_hash(std::string_view prev_hash, std::string_view canonical) {
     return sha256_hex_of(prev_hash, canonical);
 }
 
+// Callers' words were judged when they came in. What platforms, venues and files say was not, and a
+// credential in it would be hashed in for ever (002 §6.1.8): reasons are judged in full, details
+// for known keys, which no id of ours or of a caller's has.
 Result<SealedRecord> seal(ChainHead& head, AuditDraft draft) {
     SealedRecord sealed;
+    if (std::optional<std::string> reason = masked(draft.reason, SecretDepth::full)) {
+        draft.reason = *std::move(reason);
+    }
+    mask_secrets(draft.detail, SecretDepth::known_shapes);
     sealed.record.draft = std::move(draft);
     sealed.record.seq = head.seq + 1;
     sealed.record.prev_hash = head.hash;

@@ -4,7 +4,6 @@
 #include "base/canonical_json.h"
 #include "base/crypto.h"
 #include "base/errors.h"
-#include "base/log.h"
 #include "contracts/control/control_text.h"
 #include "services/control/control_service.h"
 #include "services/control/control_shared.h"
@@ -96,10 +95,7 @@ TurnRequest ControlService::apply_turn(Caller caller, Json payload, Reply reply)
     turn.principal = std::move(caller.principal);
     turn.function = "apply_control_decision";
     turn.reply = std::move(reply);
-    // Masked before anything is kept of it: the payload goes into the ledger and a switch's journal
-    // as it came (002 §6.1.8).
-    Json masked = redact(payload);
-    const std::string id = text_of(masked, "decision_id");
+    const std::string id = text_of(payload, "decision_id");
     const bool is_ours =
         id.starts_with(kBuiltinDecisionPrefix) || id.starts_with(kSystemDecisionPrefix) ||
         id.starts_with(kOperatorDecisionPrefix) || id.starts_with(kSupervisorDecisionPrefix);
@@ -107,16 +103,16 @@ TurnRequest ControlService::apply_turn(Caller caller, Json payload, Reply reply)
         errors::invalid_payload,
         "decision_id: ids that begin with auto., sys_, op_ or hermes. are the server's own.");
     if (!is_ours) {
-        request = read_request(masked);
+        request = read_request(payload);
     }
     if (!request) {
         Error error = std::move(request).error();
-        if (const std::string text = to_text(masked); text.size() > kPayloadBytesMax) {
-            masked = told_by_hash(masked, text);
+        if (const std::string text = to_text(payload); text.size() > kPayloadBytesMax) {
+            payload = told_by_hash(payload, text);
             error = too_long(text.size());
         }
-        turn.decide = [this, masked = std::move(masked), error = std::move(error)](Turn& t) {
-            return refuse_unreadable(t, masked, error);
+        turn.decide = [this, payload = std::move(payload), error = std::move(error)](Turn& t) {
+            return refuse_unreadable(t, payload, error);
         };
         return turn;
     }

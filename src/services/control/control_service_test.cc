@@ -309,30 +309,6 @@ TEST_F(ControlServiceTest, EveryAttemptIsOnTheRecord) {
     EXPECT_EQ(world.count("CONTROL_DECISION"), before + 4);
 }
 
-TEST_F(ControlServiceTest, AnAccessKeyInADecisionIsKeptNowhere) {
-    const std::string key = "ilk_thiskeymustneverbekept";
-    Json payload = StrategyWorld::switch_to("d1", idle);
-    payload.set("reason", "my key is " + key);
-    world.holds_effects = true;
-    world.decide(payload);
-    world.decide(Json::object({{"action", key}}));
-    const auto states = world.memory.load_states("").value();
-    for (const auto& [name, state] : states) {
-        EXPECT_FALSE(state.json.contains(key)) << name;
-    }
-    const auto entries = world.memory.read_ledger(world.tenant, 0, 10'000).value();
-    for (const LedgerEntry& entry : entries) {
-        EXPECT_FALSE(entry.canonical_json.contains(key)) << entry.canonical_json;
-    }
-}
-
-TEST_F(ControlServiceTest, ADecisionWithAKeyInItsReasonIsADuplicateOfItself) {
-    Json payload = StrategyWorld::switch_to("d1", idle);
-    payload.set("reason", "my key is ilk_thiskeymustneverbekept");
-    EXPECT_EQ(word(world.decide(payload), "status"), "applied");
-    EXPECT_EQ(word(world.decide(payload), "status"), "noop");
-}
-
 Account account_of(StrategyWorld& world) {
     const auto stored = world.memory.load_state("account/demo/paper/main").value();
     return decode_account(parse_json(stored->json).value()).value();

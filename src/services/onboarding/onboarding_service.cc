@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/log.h"
 #include "core/principal/key_policy.h"
 
 namespace interlock {
@@ -191,7 +190,7 @@ Result<Outcome<NewAccount>> OnboardingService::decide_signup(
     signup.human_id = owner.human_id;
     signup.requested_plan = request.plan;
     signup.plan = request.plan;
-    signup.agent_metadata = redact(request.agent_metadata);
+    signup.agent_metadata = request.agent_metadata;
     signup.at = turn.now();
     signup.peer = peer;
     signup.trial_expires = turn.now() + kTrialLife;

@@ -1,6 +1,5 @@
 // What people do to a running strategy: start, stop, switch, pause, resume.
 #include "base/errors.h"
-#include "base/log.h"
 #include "services/control/control_shared.h"
 #include "services/loop/control_call.h"
 #include "services/strategy/strategy_service.h"
@@ -27,7 +26,7 @@ Result<Json> StrategyService::payload_of(Turn& turn, const Move& move, const std
         {"market_symbol", instance.symbol.text()},
         {"action", to_word(move.action)},
         {"target_strategy_id", move.id.text()},
-        {"reason", redact(reason_or(move.request.call.reason, "by a person"))},
+        {"reason", reason_or(move.request.call.reason, "by a person")},
         {"confidence", Json::number("1")},
         {"dry_run", false},
         {"override", move.request.override_guards},
