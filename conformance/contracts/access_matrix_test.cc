@@ -154,8 +154,8 @@ std::map<std::string, Row> onboarding_rows() {
     };
 }
 
-// Seed 004: everything of a bot is for keys with the scope `bot`; the service tells an agent's
-// change, which is a proposal, from a person's.
+// Seed 004: everything of a bot is for keys with the scope `bot`; the service tells the change of
+// an agent or the operator, which is a proposal, from a person's.
 std::map<std::string, Row> bot_rows() {
     std::map<std::string, Row> all{{"set_stop_policy", {kHumans, {}}}};
     for (const char* id :

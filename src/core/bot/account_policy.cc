@@ -21,8 +21,12 @@ Duration mail_retry_delay(std::int64_t attempt) {
     return std::min(delay, kLongestRetry);
 }
 
+bool must_propose(const Principal& principal) {
+    return principal.kind == PrincipalKind::agent || principal.kind == PrincipalKind::host_operator;
+}
+
 bool needs_grant(const Principal& principal, std::string_view exchange) {
-    return principal.kind == PrincipalKind::agent && exchange != kPaperExchange;
+    return must_propose(principal) && exchange != kPaperExchange;
 }
 
 bool covers(const KeyGrant& grant, std::string_view exchange, Timestamp now) {

@@ -3,6 +3,7 @@
 // it was made on, waiting for a human at the approvals desk.
 #include "base/errors.h"
 #include "base/field_reader.h"
+#include "core/bot/account_policy.h"
 #include "services/bot/bot_service.h"
 
 namespace interlock {
@@ -86,7 +87,7 @@ Result<TurnReply> BotService::run_change(Turn& turn, const Change& wanted) {
     if (changes.members().empty()) {
         return fail(errors::nothing_to_change, "The configuration is like this already.");
     }
-    if (turn.principal().kind == PrincipalKind::agent) {
+    if (must_propose(turn.principal())) {
         return propose(turn, record, next, wanted.operation);
     }
     const std::int64_t version = record.config_version + 1;

@@ -3,6 +3,7 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "contracts/bot/vault_row.h"
+#include "core/bot/account_policy.h"
 #include "services/bot/bot_service.h"
 
 namespace interlock {
@@ -18,13 +19,13 @@ Result<std::optional<std::string>> BotService::exchange_of(Turn& turn) {
 void BotService::put_keys(Caller caller, ExchangeKeys keys, Reply reply) {
     const auto held = std::make_shared<ExchangeKeys>(std::move(keys));
     TypedDecide<bool> allowed = [this, held](Turn& turn) -> Result<Outcome<bool>> {
-        const bool needs_grant =
-            turn.principal().kind == PrincipalKind::agent && held->exchange != kPaperExchange;
-        if (needs_grant && rules_.take_grant) {
+        const bool needs = needs_grant(turn.principal(), held->exchange);
+        if (needs && rules_.take_grant) {
             TRY(rules_.take_grant(turn, held->exchange));
-        } else if (needs_grant) {
+        } else if (needs) {
             return fail(
-                errors::forbidden, "An agent may provision keys of the paper exchange only.");
+                errors::forbidden,
+                "Without a human's grant only keys of the paper exchange can be provisioned.");
         }
         return true;
     };

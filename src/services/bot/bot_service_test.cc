@@ -276,11 +276,13 @@ TEST_F(Proposals, AreNotUndoneByAReload) {
     EXPECT_EQ(pnl(), "3");
 }
 
-TEST_F(Bot, GoesBackToWhatItsOwnerApprovedLast) {
+// Whatever runs as the operator's user may speak on its socket, a tricked agent included.
+TEST_F(Bot, MakesTheOperatorsChangeAProposal) {
     world.change(world.human(), "update_pnl", UpdatePnl{Decimal(2)});
-    world.change(world.host(), "update_pnl", UpdatePnl{Decimal(5)});
-    EXPECT_EQ(*world.config().find("pnl_perc"), Json::number("5"));
-    world.body([&](BotService::Reply reply) { world.bots->reload(world.agent(), reply); });
+    const Json answer = world.change(world.host(), "update_pnl", UpdatePnl{Decimal(5)});
+    EXPECT_EQ(BotWorld::word_of(answer, "status"), "pending_approval");
+    EXPECT_EQ(*world.config().find("pnl_perc"), Json::number("2"));
+    world.body([&](BotService::Reply reply) { world.bots->reload(world.host(), reply); });
     EXPECT_EQ(*world.config().find("pnl_perc"), Json::number("2"));
 }
 
