@@ -127,6 +127,9 @@ Result<void> Server::Body::open_folder() {
     TRY_ASSIGN(store, SqliteLedgerStore::open(options));
     TRY_ASSIGN(mirror, FileHeadMirror::open(folder->file("heads")));
     flag.emplace(folder->path());
+    if (const auto kept = flag->keep_ballast(); !kept) {
+        log_warn("ballast_failed", {{"message", kept.error().message}});
+    }
     if (config.effects_sink.empty()) {
         sink = std::make_unique<NoSink>();
     } else {

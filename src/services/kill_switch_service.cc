@@ -415,6 +415,9 @@ void KillSwitchService::stop_without_engine(const std::string& reason) {
 void KillSwitchService::on_flag_raised() {
     SetKillSwitch request;
     request.reason = parts_.flag.reason();
+    if (request.reason.empty()) {
+        request.reason = "The file KILL was found in the data folder; it gives no reason.";
+    }
     activate(
         {.caller = {internal_principal("kill_file"), system_tenant(), Form::plain, {}},
          .request = std::move(request),

@@ -6,13 +6,21 @@
 
 #include <algorithm>
 #include <cerrno>
-
-#include "adapters/system/durable_file.h"
+#include <utility>
 
 namespace interlock {
 
-FileKillFlag::FileKillFlag(const std::string& data_folder)
-    : folder_(data_folder), path_(data_folder + "/KILL") {}
+FileKillFlag::FileKillFlag(const std::string& data_folder, CreateFile create)
+    : folder_(data_folder),
+      path_(data_folder + "/KILL"),
+      ballast_path_(data_folder + "/ballast"),
+      create_(std::move(create)) {}
+
+Result<void> FileKillFlag::keep_ballast() {
+    const std::string bytes(kBallastBytes, 'b');
+    TRY(create_({.path = ballast_path_, .bytes = bytes, .mode = 0600}));
+    return {};
+}
 
 bool FileKillFlag::is_raised() {
     // lstat, so that even a link to nowhere counts; only a clear "no such file" is a no (I5).
@@ -35,11 +43,14 @@ Result<void> FileKillFlag::raise(std::string_view reason) {
     std::string line(reason.substr(0, kKillReasonBytesMax - 1));
     std::replace(line.begin(), line.end(), '\n', ' ');
     line += '\n';
-    const Result<bool> created = create_file_durably({.path = path_, .bytes = line, .mode = 0600});
+    Result<bool> created = create_({.path = path_, .bytes = line, .mode = 0600});
+    if (!created && unlink(ballast_path_.c_str()) == 0) {
+        created = create_({.path = path_, .bytes = line, .mode = 0600});
+    }
     if (created) {
         return {};
     }
-    // On a full disk the reason may not fit, but an empty file still stops everything.
+    // The reason may still not fit, but an empty file stops everything, too.
     const FileDescriptor bare(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     if (!bare.is_open()) {
         return std::unexpected(created.error());
@@ -51,7 +62,10 @@ Result<void> FileKillFlag::lower() {
     if (unlink(path_.c_str()) != 0 && errno != ENOENT) {
         return system_failure("remove", path_);
     }
-    return sync_folder(folder_);
+    TRY(sync_folder(folder_));
+    // Without it the next reason may be lost, which is no reason to stay stopped.
+    (void)keep_ballast();
+    return {};
 }
 
 }  // namespace interlock

@@ -3,17 +3,25 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
+#include "adapters/system/durable_file.h"
 #include "ports/kill_flag.h"
 
 namespace interlock {
 
 inline constexpr std::size_t kKillReasonBytesMax = 500;
+inline constexpr std::size_t kBallastBytes = std::size_t{1} << 20;
 
 class FileKillFlag final : public KillFlag {
 public:
-    explicit FileKillFlag(const std::string& data_folder);
+    using CreateFile = std::function<Result<bool>(const NewFile&)>;
+    explicit FileKillFlag(const std::string& data_folder, CreateFile create = create_file_durably);
+
+    // Sets room aside that a full disk cannot take: it is given up when the flag is raised and its
+    // reason finds no place otherwise, and taken again when the flag is lowered.
+    Result<void> keep_ballast();
 
     bool is_raised() override;
     std::string reason() override;
@@ -24,6 +32,8 @@ public:
 private:
     std::string folder_;
     std::string path_;
+    std::string ballast_path_;
+    CreateFile create_;
 };
 
 }  // namespace interlock

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 #include <vector>
@@ -83,6 +85,27 @@ TEST_F(FileKillFlagTest, ALongReasonIsCut) {
     ASSERT_TRUE(flag.lower().has_value());
     std::ofstream(folder / "KILL") << std::string(10'000, 'y');
     EXPECT_EQ(flag.reason(), std::string(kKillReasonBytesMax, 'y'));
+}
+
+TEST_F(FileKillFlagTest, OnAFullDiskTheBallastMakesRoomForTheReason) {
+    const std::string ballast = folder / "ballast";
+    bool is_full = false;
+    FileKillFlag tight(folder.path().string(), [&](const NewFile& file) -> Result<bool> {
+        if (is_full && std::filesystem::exists(ballast)) {
+            errno = ENOSPC;
+            return system_failure("write", file.path);
+        }
+        return create_file_durably(file);
+    });
+    ASSERT_TRUE(tight.keep_ballast().has_value());
+    EXPECT_EQ(std::filesystem::file_size(ballast), kBallastBytes);
+    is_full = true;
+    ASSERT_TRUE(tight.raise("audit write failed: no space left").has_value());
+    EXPECT_EQ(tight.reason(), "audit write failed: no space left");
+    EXPECT_FALSE(std::filesystem::exists(ballast));
+    is_full = false;
+    ASSERT_TRUE(tight.lower().has_value());
+    EXPECT_TRUE(std::filesystem::exists(ballast));
 }
 
 TEST_F(FileKillFlagTest, LoweredItIsDown) {
