@@ -61,6 +61,7 @@ struct Config {
     SupervisorConfig supervisor;
     RelayConfig relay;
     LogConfig log;
+    bool debug_core_dumps = false;
 };
 
 // One value as `config show` prints it.

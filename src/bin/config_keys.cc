@@ -557,6 +557,11 @@ std::vector<ConfigKey> all_config_keys() {
          [](Config& c, const std::string& text) {
              return set_word(c.log.format, text, kFormats);
          }});
+    keys.push_back(
+        {"debug.core_dumps",
+         "true: a crash of `serve` may leave a core file, which holds tokens and keys.",
+         [](const Config& c) { return std::string(c.debug_core_dumps ? "true" : "false"); },
+         [](Config& c, const std::string& text) { return set_bool(c.debug_core_dumps, text); }});
     return keys;
 }
 

@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "adapters/system/process_guard.h"
 #include "bin/account_command.h"
 #include "bin/admin_commands.h"
 #include "bin/approvals_command.h"
@@ -91,5 +92,6 @@ int main(int argc, char** argv) {
     constexpr int kSetAsideBytes = 64 << 20;
     ::mallopt(M_TOP_PAD, kSetAsideBytes);
     ::mallopt(M_TRIM_THRESHOLD, 2 * kSetAsideBytes);
+    interlock::close_new_files();
     return interlock::run(argc, argv);
 }

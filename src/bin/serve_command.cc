@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "adapters/sqlite/sqlite_ledger_store.h"
+#include "adapters/system/process_guard.h"
 #include "adapters/system/random_id_source.h"
 #include "adapters/system/system_clock.h"
 #include "api/mcp/mcp_fixture_server.h"
@@ -70,6 +71,11 @@ ExitCode serve(const GlobalOptions& global, const ServeOptions& options) {
     configure_log(loaded->config.log);
     if (options.conformance_fixtures) {
         return serve_fixtures(global, loaded->config);
+    }
+    if (loaded->config.debug_core_dumps) {
+        log_warn("core_dumps_allowed", {{"means", "a core file will hold tokens and keys"}});
+    } else if (const auto guarded = forbid_core_dumps(); !guarded) {
+        return report(global, guarded.error());
     }
     block_stop_signals();
     auto server = Server::open(loaded->config);

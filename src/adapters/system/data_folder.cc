@@ -99,6 +99,35 @@ Result<SecretString> load_or_create_operator_token(const std::string& folder, Id
     return *std::move(token);
 }
 
+// Databases, journals and heads hold password hashes and sealed keys; a copy keeps the mode it
+// finds. The public key is for everybody. What belongs to another user (a KILL put there by root)
+// is left.
+Result<void> close_files(const std::string& folder) {
+    constexpr int kDepthMax = 3;
+    std::error_code problem;
+    std::filesystem::recursive_directory_iterator files(folder, problem);
+    for (; !problem && files != std::filesystem::recursive_directory_iterator();
+         files.increment(problem)) {
+        if (files.depth() >= kDepthMax) {
+            files.disable_recursion_pending();
+        }
+        const std::string path = files->path().string();
+        struct stat found;
+        if (lstat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode) ||
+            (found.st_mode & kOthersMask) == 0 || found.st_uid != geteuid() ||
+            path == folder + "/ledger.pub") {
+            continue;
+        }
+        if (chmod(path.c_str(), found.st_mode & ~kOthersMask & 07777) != 0) {
+            return system_failure("close to other users", path);
+        }
+    }
+    if (problem) {
+        return fail(errors::io_failed, "cannot look into " + folder + ": " + problem.message());
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<DataFolder> DataFolder::open(const std::string& path, IdSource& ids) {
@@ -111,6 +140,7 @@ Result<DataFolder> DataFolder::open(const std::string& path, IdSource& ids) {
     TRY_ASSIGN(folder.seal_keys_, FileSealKeys::open(path, *folder.thread_));
     TRY_ASSIGN(folder.head_log_, FileHeadLog::open(path + "/heads.log", *folder.thread_));
     TRY_ASSIGN(folder.operator_token_, load_or_create_operator_token(path, ids));
+    TRY(close_files(path));  // After the keys: one that others could read is refused, not mended.
     return folder;
 }
 

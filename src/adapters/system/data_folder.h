@@ -22,8 +22,8 @@ namespace interlock {
 
 class DataFolder {
 public:
-    // Creates what is missing. Refuses a folder or key file that other users may touch, and
-    // a folder another process holds.
+    // Creates what is missing and closes every other file to other users. Refuses a folder or key
+    // file that they may touch, and a folder another process holds.
     static Result<DataFolder> open(const std::string& path, IdSource& ids);
 
     const std::string& path() const { return path_; }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "adapters/system/random_id_source.h"
@@ -40,6 +41,32 @@ TEST_F(DataFolderTest, IsMadeClosedToOthersWithItsParents) {
     EXPECT_EQ(mode_of(file("ledger.pub")), 0644u);
     EXPECT_EQ(mode_of(file("operator.token")), 0600u);
     EXPECT_EQ(opened->file("KILL"), file("KILL"));
+}
+
+TEST_F(DataFolderTest, ClosesFilesThatOthersCouldRead) {
+    create();
+    std::filesystem::create_directory(file("heads"));
+    for (const std::string& name :
+         {file("interlock.db"), file("interlock.db-wal"), file("heads/demo")}) {
+        std::ofstream(name).close();
+        ASSERT_EQ(chmod(name.c_str(), 0644), 0);
+    }
+    ASSERT_TRUE(DataFolder::open(path, ids).has_value());
+    EXPECT_EQ(mode_of(file("interlock.db")), 0600u);
+    EXPECT_EQ(mode_of(file("interlock.db-wal")), 0600u);
+    EXPECT_EQ(mode_of(file("heads/demo")), 0600u);
+    EXPECT_EQ(mode_of(file("ledger.pub")), 0644u);
+}
+
+TEST_F(DataFolderTest, RefusesAKeyThatOthersCouldReadInsteadOfClosingIt) {
+    create();
+    for (const char* name : {"ledger.key", "operator.token"}) {
+        ASSERT_EQ(chmod(file(name).c_str(), 0640), 0);
+        const auto opened = DataFolder::open(path, ids);
+        ASSERT_FALSE(opened.has_value()) << name;
+        EXPECT_NE(opened.error().message.find(name), std::string::npos);
+        ASSERT_EQ(chmod(file(name).c_str(), 0600), 0);
+    }
 }
 
 TEST_F(DataFolderTest, KeepsItsKeysAcrossOpenings) {
