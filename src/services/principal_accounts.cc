@@ -152,10 +152,12 @@ void PrincipalService::change_password(
         in_session<SessionInfo>(
             principal,
             "change_password",
-            [this, proof = *std::move(proof), hash = *std::move(hash)](InSession in) {
+            [this, proof = *std::move(proof), hash = *std::move(hash), new_password](
+                InSession in) -> Result<Outcome<SessionInfo>> {
                 if (!proof.right || in.human.password_hash != proof.checked_hash) {
                     return refuse_proof(std::move(in));
                 }
+                TRY(check_new_password(new_password->reveal(), in.human.email));
                 in.human.password_hash = hash;
                 in.human = end_other_sessions(std::move(in.human), in.session.session_id);
                 return accept_proof(std::move(in), "HUMAN_PASSWORD_CHANGED");

@@ -238,13 +238,14 @@ void PrincipalService::activate(ActivateRequest request, Reply<LoggedIn> reply) 
     const bool grants = request.grant_key_provisioning;
     const bool keeps_cookies = !request.want_token;
     struct Good {};
-    TypedDecide<Good> check = [this, code_hash](Turn& turn) -> Result<Outcome<Good>> {
+    TypedDecide<Good> check = [this, code_hash, password](Turn& turn) -> Result<Outcome<Good>> {
         const auto human_id = records_.holder_of_code(code_hash);
         if (!human_id) {
             return bad_code();
         }
         TRY_ASSIGN(const Human human, records_.human(turn, *human_id));
         TRY(check_one_time_code(human, code_hash, turn.now()));
+        TRY(check_new_password(password->reveal(), human.email));
         return Good{};
     };
     const auto hash_and_activate = [this, password, code_hash, grants, keeps_cookies, reply] {

@@ -5,18 +5,11 @@
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "base/errors.h"
-#include "base/json.h"
 
 namespace interlock {
 namespace {
 
 constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
-
-std::size_t characters_of(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // Not a UTF-8 continuation byte.
-    }));
-}
 
 }  // namespace
 
@@ -52,20 +45,6 @@ Result<void> check_not_locked(const LoginCounter& counter, Timestamp at) {
             " seconds.");
     refusal.error().retry_after_seconds = static_cast<int>(wait);
     return refusal;
-}
-
-Result<void> check_new_password(std::string_view password) {
-    std::string problem;
-    if (!is_valid_utf8(password)) {
-        problem = "must be text in UTF-8";
-    } else if (password.size() > kPasswordBytesMax) {
-        problem = "must have at most " + std::to_string(kPasswordBytesMax) + " bytes";
-    } else if (characters_of(password) < kPasswordCharactersMin) {
-        problem = "must have at least " + std::to_string(kPasswordCharactersMin) + " characters";
-    } else {
-        return {};
-    }
-    return fail(errors::invalid_request, "The new password " + problem + ".");
 }
 
 Result<void> check_one_time_code(const Human& human, std::string_view code_hash, Timestamp at) {

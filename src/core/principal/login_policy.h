@@ -1,5 +1,5 @@
-// The rules of proving who a human is, as pure functions: lockout after failures, what a password
-// must be like, when a one-time code is good.
+// The rules of proving who a human is, as pure functions: lockout after failures, when a one-time
+// code is good. What a password must be like is in core/principal/password_policy.h.
 //
 // A failed login never says what was wrong. The lockout counts per account and grows from one
 // minute to fifteen; it bounds guessing to a hundred tries a day without letting a stranger shut an
@@ -14,13 +14,13 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "contracts/principal/human.h"
+#include "core/principal/password_policy.h"
 
 namespace interlock {
 
 inline constexpr std::int64_t kFailuresBeforeLock = 5;
 inline constexpr Duration kLockFirst = Duration::of_minutes(1);
 inline constexpr Duration kLockLongest = Duration::of_minutes(15);
-inline constexpr std::size_t kPasswordCharactersMin = 12;
 inline constexpr Duration kOneTimeCodeLife = Duration::of_hours(24);
 
 // How long an account stays shut after so many failures in a row.
@@ -30,9 +30,6 @@ LoginCounter after_failure(LoginCounter counter, Timestamp at);
 
 // `rate_limited` with the seconds to wait while the account is shut.
 Result<void> check_not_locked(const LoginCounter& counter, Timestamp at);
-
-// `invalid_request` when a new password is too short, too long or no text.
-Result<void> check_new_password(std::string_view password);
 
 // `unauthenticated` unless this is the human's open code, in time.
 Result<void> check_one_time_code(const Human& human, std::string_view code_hash, Timestamp at);

@@ -63,26 +63,6 @@ TEST(LoginPolicy, OpensTheAccountTheMomentTheLockEnds) {
     EXPECT_TRUE(check_not_locked({.failed = 5, .locked_until = kNow}, kNow));
 }
 
-TEST(LoginPolicy, CountsCharactersOfAPasswordNotBytes) {
-    EXPECT_FALSE(check_new_password("elevenchars"));
-    EXPECT_TRUE(check_new_password("twelve-chars"));
-    EXPECT_FALSE(check_new_password("ääääää"));  // Twelve bytes, six characters.
-    EXPECT_TRUE(check_new_password("ääääääääääää"));
-}
-
-TEST(LoginPolicy, RefusesAPasswordLongerThanTheBound) {
-    EXPECT_TRUE(check_new_password(std::string(kPasswordBytesMax, 'x')));
-    EXPECT_FALSE(check_new_password(std::string(kPasswordBytesMax + 1, 'x')));
-}
-
-TEST(LoginPolicy, RefusesAPasswordThatIsNoText) {
-    EXPECT_FALSE(check_new_password("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"));
-}
-
-TEST(LoginPolicy, NeverRepeatsAPasswordInItsRefusal) {
-    EXPECT_EQ(check_new_password("hunter2").error().message.find("hunter2"), std::string::npos);
-}
-
 Human invited(std::string_view code) {
     Human human;
     human.one_time_code = {sha256_hex(code), kNow + kOneTimeCodeLife};
