@@ -127,7 +127,9 @@ void OutboxThreads::stop() {
 void OutboxThreads::enqueue(std::vector<OutboxItem> effects) {
     for (OutboxItem& effect : effects) {
         const bool cancels = effect.kind == kCancelAllKind;
-        Job job{std::move(effect), false};
+        const Duration left = effect.not_after - clock_.now();
+        const Duration until{clock_.monotonic().microseconds + left.microseconds};
+        Job job{.effect = std::move(effect), .settle = false, .send_until = until};
         bool taken = cancels ? queue_.push_front_lane(std::move(job)) : queue_.push(std::move(job));
         if (!taken && job.effect.delivery == Delivery::repeatable) {
             // A lane is shared by all tenants, so whoever fills it must not cost another its
@@ -149,8 +151,16 @@ void OutboxThreads::enqueue(std::vector<OutboxItem> effects) {
 
 void OutboxThreads::enqueue_unsettled(std::vector<OutboxItem> effects) {
     for (OutboxItem& effect : effects) {
-        queue_.push_middle_lane({std::move(effect), true});
+        queue_.push_middle_lane({.effect = std::move(effect), .settle = true});
     }
+}
+
+EffectOutcome OutboxThreads::send(const Job& job) {
+    if (!adds_no_exposure(job.effect.kind) && clock_.monotonic() > job.send_until) {
+        return runner_.refuse(
+            job.effect, errors::effect_expired, "The effect was too old to be sent safely.");
+    }
+    return runner_.run_one(job.effect);
 }
 
 bool OutboxThreads::run_round(std::chrono::milliseconds wait) {
@@ -162,7 +172,7 @@ bool OutboxThreads::run_round(std::chrono::milliseconds wait) {
             unsettled_.push_back(std::move(job.effect));
             continue;
         }
-        EffectOutcome outcome = runner_.run_one(job.effect);
+        EffectOutcome outcome = send(job);
         if (outcome.fate == EffectFate::unknown) {
             unsettled_.push_back(job.effect);
         }

@@ -53,9 +53,10 @@ public:
     // sink cannot tell now.
     EffectOutcome settle(const OutboxItem& effect);
 
-private:
+    // The outcome of an effect that is not sent.
     EffectOutcome refuse(const OutboxItem& effect, const ErrorKind& kind, std::string message);
 
+private:
     Parts parts_;
 };
 
@@ -87,7 +88,10 @@ private:
     struct Job {
         OutboxItem effect;
         bool settle = false;
+        Duration
+            send_until{};  // Monotonic: a wall clock that steps back makes nothing young again.
     };
+    EffectOutcome send(const Job& job);
     void settle_open_ones();
 
     OutboxRunner& runner_;

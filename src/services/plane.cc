@@ -3,6 +3,30 @@
 #include "base/log.h"
 
 namespace interlock {
+namespace {
+
+// The newest records tell a time that has been, whatever the clock says after a restart.
+Timestamp newest_record(const TurnRunner& runner, LedgerStore& store) {
+    constexpr int kChainsMax = 1000;  // `_system`, which has the logins, is the first.
+    Timestamp newest;
+    int asked = 0;
+    for (const auto& [tenant_id, head] : runner.heads()) {
+        if (++asked > kChainsMax) {
+            break;
+        }
+        const auto last = store.read_ledger(tenant_id, head.seq - 1, 1);
+        if (!last || last->empty()) {
+            continue;
+        }
+        const auto json = parse_json(last->front().canonical_json);
+        if (const Json* at = json ? json->find("timestamp") : nullptr; at && at->is_string()) {
+            newest = std::max(newest, parse_timestamp(at->as_string()).value_or(newest));
+        }
+    }
+    return newest;
+}
+
+}  // namespace
 
 Plane::Plane(Parts parts, PlaneConfig config)
     : runner({parts.store, parts.clock, parts.ids, parts.mirror, parts.observer}),
@@ -88,6 +112,9 @@ Plane::Plane(Parts parts, PlaneConfig config)
 Result<Plane::Recovery> Plane::open() {
     Recovery recovery;
     TRY_ASSIGN(std::vector<OutboxItem> left, runner.open());
+    directory.judge_sessions_by(parts_.clock);
+    directory.time_of_sessions(parts_.clock.now());
+    directory.time_of_sessions(newest_record(runner, parts_.store));
     TRY(kill.open());
     TRY_ASSIGN(recovery.chains, ledger.open());
     for (const ChainReport& report : recovery.chains) {

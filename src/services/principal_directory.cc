@@ -33,12 +33,22 @@ std::optional<Principal> PrincipalDirectory::by_access_key(std::string_view key)
 std::optional<Principal> PrincipalDirectory::by_session_token(
     std::string_view token, Timestamp now) const {
     const std::string hash = sha256_hex(token);
+    const Timestamp at = time_of_sessions(now);
     const std::lock_guard lock(mutex_);
     const auto found = all_.sessions.find(hash);
-    if (found == all_.sessions.end() || found->second.expires_at <= now) {
+    if (found == all_.sessions.end() || found->second.expires_at <= at) {
         return std::nullopt;
     }
     return found->second.principal;
+}
+
+Timestamp PrincipalDirectory::time_of_sessions(Timestamp now) const {
+    const std::int64_t monotonic = clock_ == nullptr ? 0 : clock_->monotonic().microseconds;
+    const std::int64_t told = now.microseconds - monotonic;
+    std::int64_t known = ahead_us_.load(std::memory_order_relaxed);
+    while (told > known && !ahead_us_.compare_exchange_weak(known, told)) {
+    }
+    return {monotonic + std::max(told, known)};
 }
 
 bool PrincipalDirectory::is_operator_token(std::string_view token) const {

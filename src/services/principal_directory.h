@@ -6,8 +6,10 @@
 // does under the lock is one search and one copy of a Principal.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +21,7 @@
 
 #include "contracts/principal/principal.h"
 #include "core/principal/vote_rest.h"
+#include "ports/clock.h"
 
 namespace interlock {
 
@@ -57,6 +60,11 @@ public:
     // All from any thread.
     std::optional<Principal> by_access_key(std::string_view key) const;
     std::optional<Principal> by_session_token(std::string_view token, Timestamp now) const;
+    // The time that sessions are judged by: the largest that was ever told, going on with the
+    // monotonic clock. A wall clock that steps back gives no expired session its life again.
+    Timestamp time_of_sessions(Timestamp now) const;
+    // Once, before threads start.
+    void judge_sessions_by(Clock& clock) { clock_ = &clock; }
     bool is_operator_token(std::string_view token) const;
     bool tenant_exists(const TenantId& tenant_id) const;  // `_system` counts as one.
     std::int64_t humans_of(const TenantId& tenant_id) const;
@@ -74,6 +82,9 @@ public:
 private:
     mutable std::mutex mutex_;  // Guards all below; ADR 0005.
     Snapshot all_;
+    // How far the time of sessions is ahead of the monotonic clock; only grows.
+    mutable std::atomic<std::int64_t> ahead_us_ = std::numeric_limits<std::int64_t>::min();
+    Clock* clock_ = nullptr;                          // Null in tests that do not step.
     std::function<void(const KeyId&)> on_key_ended_;  // Not guarded: it stands before threads do.
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/crypto.h"
+#include "testing/fake_clock.h"
 
 namespace interlock {
 namespace {
@@ -43,6 +44,58 @@ TEST(PrincipalDirectory, KnowsNothingByTheHashItself) {
 
     EXPECT_FALSE(directory.by_access_key(sha256_hex("ilk_a")));
     EXPECT_FALSE(directory.is_operator_token(sha256_hex("ilo_a")));
+}
+
+class SessionTime : public testing::Test {
+protected:
+    SessionTime() {
+        directory_.judge_sessions_by(clock_);
+        directory_.update([&](PrincipalDirectory::Snapshot& all) {
+            all.sessions[sha256_hex("ils_a")] = {
+                Principal{}, FakeClock::kNoon + Duration::of_hours(1)};
+        });
+    }
+    bool lives() { return directory_.by_session_token("ils_a", clock_.now()).has_value(); }
+
+    FakeClock clock_;
+    PrincipalDirectory directory_;
+};
+
+TEST_F(SessionTime, AnExpiredSessionStaysDeadWhenTheClockStepsBack) {
+    EXPECT_TRUE(lives());
+    clock_.advance(Duration::of_hours(2));
+    EXPECT_FALSE(lives());
+    clock_.step_to(FakeClock::kNoon);
+    EXPECT_FALSE(lives());
+}
+
+TEST_F(SessionTime, ALiveSessionExpiresInItsTimeThoughTheClockStepsBack) {
+    EXPECT_TRUE(lives());
+    clock_.step_to(FakeClock::kNoon - Duration::of_hours(24));
+    EXPECT_TRUE(lives());
+    clock_.advance(Duration::of_hours(1));
+    EXPECT_FALSE(lives());
+}
+
+TEST_F(SessionTime, ANewSessionLivesItsTimeThoughTheClockStoodInTheFuture) {
+    clock_.step_to(FakeClock::kNoon + Duration::of_days(36'500));
+    EXPECT_FALSE(lives());
+    clock_.step_to(FakeClock::kNoon);
+    const Timestamp expires = directory_.time_of_sessions(clock_.now()) + Duration::of_minutes(30);
+    directory_.update([&](PrincipalDirectory::Snapshot& all) {
+        all.sessions[sha256_hex("ils_a")] = {Principal{}, expires};
+    });
+    EXPECT_TRUE(lives());
+    clock_.advance(Duration::of_minutes(29));
+    EXPECT_TRUE(lives());
+    clock_.advance(Duration::of_minutes(1));
+    EXPECT_FALSE(lives());
+}
+
+// After a restart the newest record tells what time it had been.
+TEST_F(SessionTime, WhatHasBeenIsNeverBefore) {
+    directory_.time_of_sessions(FakeClock::kNoon + Duration::of_hours(3));
+    EXPECT_FALSE(lives());
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ Result<LoggedIn> PrincipalService::start_session(Turn& turn, Human human) {
     session.token_hash = sha256_hex(token.reveal());
     session.created_at = turn.now();
     session.authenticated_at = turn.now();
-    session.expires_at = turn.now() + kSessionLife;
+    session.expires_at = parts_.directory.time_of_sessions(turn.now()) + kSessionLife;
     human = open_session(std::move(human), session);
     records_.save(turn, human);
     TRY(record_human(turn, human, "HUMAN_LOGGED_IN"));
