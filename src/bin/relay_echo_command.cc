@@ -5,6 +5,7 @@
 #include <sys/signalfd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "adapters/system/system_clock.h"
 #include "base/errors.h"
 #include "base/match.h"
+#include "base/text.h"
 #include "bin/console.h"
 #include "contracts/relay/relay_frame.h"
 #include "core/relay/upgrade_token.h"
@@ -29,7 +31,8 @@ constexpr std::chrono::seconds kLookEvery{1};
 struct Options {
     std::string url;
     std::string gateway_id;
-    std::string secret;
+    std::string secret_file;
+    std::string secret;  // Never from an argument: those are in `ps` and in the shell's history.
     std::string platform = "local";
     std::string bot_id = "console";
     std::string prefix = "echo: ";
@@ -240,7 +243,28 @@ private:
     bool is_stopping_ = false;
 };
 
-ExitCode run_echo(const GlobalOptions& global, const Options& options) {
+Result<std::string> secret_of(const Options& options) {
+    constexpr std::size_t kSecretBytesMax = 4096;
+    if (!options.secret_file.empty()) {
+        TRY_ASSIGN(const std::string bytes, read_small_file(options.secret_file, kSecretBytesMax));
+        return std::string(trim(bytes));
+    }
+    if (const char* given = std::getenv("GATEWAY_RELAY_SECRET"); given != nullptr) {
+        return std::string(given);
+    }
+    return fail(
+        errors::invalid_config,
+        "The gateway's secret is missing.",
+        "Put it into a file and name that with --secret-file, or set GATEWAY_RELAY_SECRET.");
+}
+
+ExitCode run_echo(const GlobalOptions& global, Options& options) {
+    Result<std::string> secret = secret_of(options);
+    if (!secret) {
+        report(global, secret.error());
+        return ExitCode::usage;
+    }
+    options.secret = *std::move(secret);
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
@@ -267,10 +291,11 @@ void add_relay_echo_command(CommandLine& line, CLI::App& relay) {
         ->required()
         ->envname("GATEWAY_RELAY_ID")
         ->type_name("GATEWAY");
-    echo->add_option("--secret", options->secret, "Its secret; better in the environment.")
-        ->required()
-        ->envname("GATEWAY_RELAY_SECRET")
-        ->type_name("SECRET");
+    echo->add_option(
+            "--secret-file",
+            options->secret_file,
+            "File that holds its secret. Without it: the variable GATEWAY_RELAY_SECRET.")
+        ->type_name("FILE");
     echo->add_option("--platform", options->platform, "Says hello as this; local unless given.")
         ->type_name("PLATFORM");
     echo->add_option("--bot-id", options->bot_id, "And this bot; console unless given.")
