@@ -206,9 +206,13 @@ Result<TurnReply> ApprovalService::run_vote(Turn& turn, const Vote& vote) {
     }
     PrincipalDirectory::VoterFacts voter =
         parts_.directory.voter(turn.tenant_id(), HumanId::trusted(turn.principal().id));
+    // How old a proof is, a clock that steps back does not change.
+    Principal principal = turn.principal();
+    const Timestamp session_now = parts_.directory.time_of_sessions(turn.now());
+    principal.authenticated_at = turn.now() - (session_now - principal.authenticated_at);
     const ApprovalCall call{
         .at = turn.now(),
-        .principal = turn.principal(),
+        .principal = std::move(principal),
         .humans_of_tenant = voter.humans_of_tenant,
         .decision = vote.decision,
         .rest = voter.rest,

@@ -62,7 +62,8 @@ Result<Outcome<SessionInfo>> PrincipalService::refuse_proof(InSession in) {
 
 Result<Outcome<SessionInfo>> PrincipalService::accept_proof(InSession in, std::string event) {
     const SessionId session_id = in.session.session_id;
-    const Human human = note_proof(std::move(in.human), session_id, in.turn.now());
+    const Human human = note_proof(
+        std::move(in.human), session_id, parts_.directory.time_of_sessions(in.turn.now()));
     records_.save(in.turn, human);
     TRY(record_human(in.turn, human, std::move(event)));
     return info_of(human, *find_session(human, session_id, in.turn.now()), in.turn.now());
@@ -173,7 +174,8 @@ void PrincipalService::enrol_totp(Principal principal, Reply<TotpEnrolment> repl
         "enrol_totp",
         [this](InSession in) -> Result<Outcome<TotpEnrolment>> {
             // A stolen session must not be able to put its own second factor in place.
-            if (in.turn.now() - in.session.authenticated_at > kFreshAuthentication) {
+            const Timestamp now = parts_.directory.time_of_sessions(in.turn.now());
+            if (now - in.session.authenticated_at > kFreshAuthentication) {
                 return fail(
                     errors::reauthentication_required,
                     "Setting up a second factor needs a fresh login.");

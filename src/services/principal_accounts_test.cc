@@ -259,6 +259,17 @@ TEST_F(Accounts, OfferASecondFactorOnlyAfterAFreshLogin) {
     EXPECT_EQ(refused.error().code(), "reauthentication_required");
 }
 
+TEST_F(Accounts, AClockThatStepsBackMakesNoProofFreshAgain) {
+    desk_.clock.advance(Duration::of_minutes(6));
+    me();  // Whoever asked saw the later time.
+    desk_.clock.step_to(FakeClock::kNoon);
+
+    const auto refused = desk_.ask<TotpEnrolment>(&Service::enrol_totp, me());
+
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), "reauthentication_required");
+}
+
 TEST_F(Accounts, RefuseToConfirmWhatWasNotOffered) {
     const auto refused = confirm("123456");
 

@@ -220,8 +220,8 @@ Result<LoggedIn> PrincipalService::start_session(Turn& turn, Human human) {
     session.session_id = SessionId::trusted(turn.new_id("ses"));
     session.token_hash = sha256_hex(token.reveal());
     session.created_at = turn.now();
-    session.authenticated_at = turn.now();
-    session.expires_at = parts_.directory.time_of_sessions(turn.now()) + kSessionLife;
+    session.authenticated_at = parts_.directory.time_of_sessions(turn.now());
+    session.expires_at = session.authenticated_at + kSessionLife;
     human = open_session(std::move(human), session);
     records_.save(turn, human);
     TRY(record_human(turn, human, "HUMAN_LOGGED_IN"));
