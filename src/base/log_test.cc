@@ -177,7 +177,7 @@ TEST(Log, RedactsDocumentsDeeply) {
         {"password", "hunter2"},
         {"list", Json::array({Json::object({{"token", Json::array({1, 2})}}), "ilk_abc"})},
         {"totp", Json()},
-        {"ilk_abc", 1},
+        {"ilk_abcdefghijklmnop", 1},
     });
     EXPECT_EQ(
         to_text(redact(document)),
@@ -187,7 +187,7 @@ TEST(Log, RedactsDocumentsDeeply) {
 
 TEST(Log, FieldsAndEventsAreRedacted) {
     EXPECT_EQ(
-        human("login ilk_abc", {{"password", "hunter2"}, {"url", "/x?k=ilk_abc"}}),
+        human("login ilk_abc", {{"password", "hunter2"}, {"url", "/x?k=ilk_abcdefghijklmnop"}}),
         R"(07:37:48.123 info  "login [masked:interlock_key]" password=[masked:secret] )"
         R"(url="/x?k=[masked:interlock_key]")");
     EXPECT_EQ(

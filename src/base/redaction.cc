@@ -72,6 +72,44 @@ constexpr std::array<std::string_view, 6> kSecretCodes = {
 constexpr std::array<std::string_view, 6> kHarmlessEndings = {
     "id", "at", "count", "name", "kind", "hint"};
 
+// Whether a secret's word can stand in a name at all: names are judged often, and are none mostly.
+bool may_be_secret_name(std::string_view name) {
+    constexpr std::array<std::string_view, 13> kHints = {
+        "pass",
+        "secret",
+        "token",
+        "bearer",
+        "cred",
+        "auth",
+        "cook",
+        "otp",
+        "key",
+        "code",
+        "seed",
+        "mnem",
+        "pwd"};
+    // Letters of both cases by their lowest five bits.
+    constexpr std::array<bool, 32> kMayBegin = [] {
+        std::array<bool, 32> may{};
+        for (const std::string_view hint : {"p", "s", "t", "b", "c", "a", "o", "k", "m"}) {
+            may[static_cast<unsigned char>(hint[0]) & 0x1f] = true;
+        }
+        return may;
+    }();
+    for (std::size_t at = 0; at + 2 < name.size(); ++at) {
+        if (!kMayBegin[static_cast<unsigned char>(name[at]) & 0x1f]) {
+            continue;
+        }
+        for (const std::string_view hint : kHints) {
+            if ((name[at] | 0x20) == hint[0] && (name[at + 1] | 0x20) == hint[1] &&
+                equal_ignoring_case(name.substr(at, hint.size()), hint)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool is_token_character(char c) {
     return is_letter_or_digit(c) || c == '+' || c == '/' || c == '_' || c == '-';
 }
@@ -258,8 +296,11 @@ public:
         while (begin > 0 && (text_[begin - 1] == '+' || text_[begin - 1] == '/')) {
             --begin;
         }
-        for (const std::size_t from : {begin, begin_}) {
-            if (SecretMatch found = exchange_key(text_, from, padded_); found.length != 0) {
+        if (SecretMatch found = exchange_key(text_, begin, padded_); found.length != 0) {
+            return found;
+        }
+        if (begin != begin_) {
+            if (SecretMatch found = exchange_key(text_, begin_, padded_); found.length != 0) {
                 return found;
             }
         }
@@ -282,6 +323,9 @@ private:
     // Of the parts between the slashes of a path.
     template <class Judge>
     SecretMatch first_part(Judge judge) const {
+        if (text_.substr(begin_, end_ - begin_).find('/') == std::string_view::npos) {
+            return {};
+        }
         std::size_t from = begin_;
         while (from < end_) {
             const std::size_t slash = std::min(text_.substr(0, end_).find('/', from), end_);
@@ -302,83 +346,138 @@ private:
     std::size_t padded_;  // With the '=' signs that end base64.
 };
 
-// The first secret at or after `from`.
+// What a token is made of; nothing for a character that is in none.
+enum TokenBits : unsigned char { upper = 1, lower = 2, digit = 4, separator = 8, bar = 16 };
+
+constexpr std::array<unsigned char, 256> kTokenBits = [] {
+    std::array<unsigned char, 256> bits{};
+    for (std::size_t c = 'A'; c <= 'Z'; ++c) {
+        bits[c] = upper;
+        bits[c + ('a' - 'A')] = lower;
+    }
+    for (std::size_t c = '0'; c <= '9'; ++c) {
+        bits[c] = digit;
+    }
+    for (const char c : std::string_view("+/-_")) {
+        bits[static_cast<unsigned char>(c)] = separator;
+    }
+    bits['_'] = separator | bar;
+    return bits;
+}();
+
+struct Token {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    unsigned bits = 0;
+
+    std::size_t size() const { return end - begin; }
+    bool has(unsigned wanted) const { return (bits & wanted) == wanted; }
+};
+
+// Goes from token to token. Most are short words, at which only what follows them is looked at.
 class SecretScan {
 public:
     SecretScan(std::string_view text, SecretDepth depth)
         : text_(text), full_(depth == SecretDepth::full) {}
 
-    SecretMatch next(std::size_t from) {
-        for (std::size_t at = from; at < text_.size(); ++at) {
-            if (SecretMatch found = at_place(at); found.length != 0) {
+    // The first secret at or after `from`.
+    SecretMatch next(std::size_t from) const {
+        std::size_t at = from;
+        while (at < text_.size()) {
+            const char c = text_[at];
+            SecretMatch found;
+            Token token = token_at(at);
+            if (token.size() > 0) {
+                found = in_token(token);
+            } else if (full_ && (c == ':' || c == '=')) {
+                found = at_sign(at);
+            }
+            if (found.length != 0) {
+                return found;
+            }
+            at = std::max(token.end, at + 1);
+        }
+        return {};
+    }
+
+private:
+    // No shape of the table has a shorter token, but for those with a dot or a colon behind it.
+    static constexpr std::size_t kLongToken = 10;
+
+    Token token_at(std::size_t at) const {
+        Token token{.begin = at, .end = at, .bits = 0};
+        while (token.end < text_.size()) {
+            const unsigned char bits = kTokenBits[static_cast<unsigned char>(text_[token.end])];
+            if (bits == 0) {
+                break;
+            }
+            token.bits |= bits;
+            ++token.end;
+        }
+        return token;
+    }
+
+    SecretMatch at_sign(std::size_t sign) const {
+        if (SecretMatch found = address_password_at(text_, sign); found.length != 0) {
+            return found;
+        }
+        return pair_at(text_, sign);
+    }
+
+    SecretMatch in_token(const Token& token) const {
+        if (token.has(bar)) {
+            if (SecretMatch found = own_in(token); found.length != 0) {
+                return found;
+            }
+        }
+        const char after = token.end < text_.size() ? text_[token.end] : '\0';
+        if (full_ && after == ' ' && (text_[token.begin] | 0x20) == 'b') {
+            if (SecretMatch found = header_value_at(text_, token.begin); found.length != 0) {
+                return found;
+            }
+        }
+        if (token.size() >= kLongToken || after == '.' || after == ':') {
+            if (SecretMatch found = shape_in(token); found.length != 0) {
+                return found;
+            }
+        }
+        const bool mixed = token.has(upper | lower);
+        if (token.size() < kEntropyTokenMin || !(mixed || (full_ && token.has(digit)))) {
+            return {};
+        }
+        const TokenJudge judge(text_, token.begin, token.end);
+        const SecretMatch known = mixed ? judge.known() : SecretMatch{};
+        return known.length != 0 || !full_ ? known : judge.random();
+    }
+
+    SecretMatch own_in(const Token& token) const {
+        constexpr std::size_t kBarAt = 3;
+        for (std::size_t at = token.begin; at + kBarAt < token.end; ++at) {
+            if (text_[at + kBarAt] == '_') {
+                if (SecretMatch found = own_credential_at(text_, at); found.length != 0) {
+                    return found;
+                }
+            }
+        }
+        return {};
+    }
+
+    // A shape begins where a word does.
+    SecretMatch shape_in(const Token& token) const {
+        const std::size_t end = token.has(separator) ? token.end : token.begin + 1;
+        for (std::size_t at = token.begin; at < end; ++at) {
+            if (at > 0 && is_letter_or_digit(text_[at - 1]) && text_[at] != '-') {
+                continue;
+            }
+            if (SecretMatch found = known_shape_at(text_, at); found.length != 0) {
                 return found;
             }
         }
         return {};
     }
 
-private:
-    SecretMatch at_place(std::size_t at) {
-        const char c = text_[at];
-        if (is_letter_or_digit(c) || c == '-') {
-            return at_word(at, c);
-        }
-        if (!full_ || (c != ':' && c != '=')) {
-            return {};
-        }
-        if (SecretMatch found = address_password_at(text_, at); found.length != 0) {
-            return found;
-        }
-        return pair_at(text_, at);
-    }
-
-    SecretMatch at_word(std::size_t at, char c) {
-        if ((c == 'i' || c == 'I') && at + 3 < text_.size() && text_[at + 3] == '_') {
-            if (SecretMatch found = own_credential_at(text_, at); found.length != 0) {
-                return found;
-            }
-        }
-        if (at > 0 && is_letter_or_digit(text_[at - 1])) {
-            return {};
-        }
-        if (SecretMatch found = known_shape_at(text_, at); found.length != 0) {
-            return found;
-        }
-        if (full_ && (c == 'B' || c == 'b')) {
-            if (SecretMatch found = header_value_at(text_, at); found.length != 0) {
-                return found;
-            }
-        }
-        return at < judged_to_ ? SecretMatch{} : at_token(at);
-    }
-
-    SecretMatch at_token(std::size_t at) {
-        std::size_t end = at;
-        while (end < text_.size() && is_token_character(text_[end])) {
-            ++end;
-        }
-        judged_to_ = end;
-        if (end - at < kEntropyTokenMin) {
-            return {};
-        }
-        const TokenJudge judge(text_, at, end);
-        // A shape that the table knows may still begin inside, and has the better name.
-        for (std::size_t inner = at + 1; inner < end; ++inner) {
-            SecretMatch found = own_credential_at(text_, inner);
-            if (found.length == 0 && !is_letter_or_digit(text_[inner - 1])) {
-                found = known_shape_at(text_, inner);
-            }
-            if (found.length != 0) {
-                return found;
-            }
-        }
-        const SecretMatch known = judge.known();
-        return known.length != 0 || !full_ ? known : judge.random();
-    }
-
     std::string_view text_;
     bool full_;
-    std::size_t judged_to_ = 0;  // Where the last token that was judged ends.
 };
 
 std::string mask_of(std::string_view kind) {
@@ -405,7 +504,13 @@ bool is_hidden(std::string_view name, const Json& value) {
            !is_plain_code(name, value);
 }
 
+// No credential of the table is shorter; most of what a record holds is.
+constexpr std::size_t kKnownSecretMin = 14;
+
 bool mask_string(Json& json, SecretDepth depth) {
+    if (depth == SecretDepth::known_shapes && json.as_string().size() < kKnownSecretMin) {
+        return false;
+    }
     std::optional<std::string> text = masked(json.as_string(), depth);
     if (text) {
         json = Json(*std::move(text));
@@ -416,7 +521,7 @@ bool mask_string(Json& json, SecretDepth depth) {
 }  // namespace
 
 std::optional<std::string> masked(std::string_view text, SecretDepth depth) {
-    SecretScan scan(text, depth);
+    const SecretScan scan(text, depth);
     SecretMatch found = scan.next(0);
     if (found.length == 0) {
         return std::nullopt;
@@ -462,9 +567,11 @@ bool mask_secrets(Json& json, SecretDepth depth) {
         }
         const bool is_id = full && is_identifier_name(name);
         changed = mask_secrets(value, is_id ? SecretDepth::known_shapes : depth) || changed;
-        if (std::optional<std::string> shown = masked(name, SecretDepth::known_shapes)) {
-            name = *std::move(shown);
-            changed = true;
+        if (full && name.size() >= kKnownSecretMin) {
+            if (std::optional<std::string> shown = masked(name, SecretDepth::known_shapes)) {
+                name = *std::move(shown);
+                changed = true;
+            }
         }
     }
     return changed;
@@ -475,6 +582,10 @@ bool is_identifier_name(std::string_view name) {
         "id", "ids", "hash", "url", "uri", "email", "symbol", "symbols", "ref"};
     if (name == "idempotency_key" || name == "session_key") {
         return true;
+    }
+    if (name.empty() ||
+        std::string_view("dshlifDSHLIF").find(name.back()) == std::string_view::npos) {
+        return false;
     }
     for (const std::string_view ending : kEndings) {
         if (name.size() < ending.size() ||
@@ -496,6 +607,9 @@ std::string redact(std::string_view text) {
 }
 
 bool is_secret_name(std::string_view name) {
+    if (!may_be_secret_name(name)) {
+        return false;
+    }
     const std::vector<std::string> words = words_of(name);
     if (words.size() == 1 && words[0] == "code") {
         return true;

@@ -323,10 +323,6 @@ bool has_pairs_of_words(const Texture& texture) {
 
 }  // namespace
 
-bool is_letter_or_digit(char c) {
-    return is_digit(c) || is_upper(c) || is_lower(c);
-}
-
 // Kinds of our credentials: access key, operator, session, one-time code or login, relay. Right
 // after a letter or digit, a prefix may be part of a word ("details_"), unless so many characters
 // follow as only a credential has.
@@ -386,7 +382,7 @@ SecretMatch known_shape_at(std::string_view text, std::size_t at) {
 // for the secret. A key in hexadecimal cannot be told from a digest.
 SecretMatch exchange_key(std::string_view text, std::size_t begin, std::size_t end) {
     const std::string_view token = text.substr(begin, end - begin);
-    if (!is_one_of_lengths(token.size(), {56, 64, 88})) {
+    if (!is_one_of_lengths(token.size(), {56, 64, 88}) || is_digest(token)) {
         return {};
     }
     const Classes count = classes_of(token);

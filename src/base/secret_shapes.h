@@ -12,7 +12,10 @@ struct SecretMatch {
     std::string_view kind;
 };
 
-bool is_letter_or_digit(char c);
+inline bool is_letter_or_digit(char c) {
+    const char small = static_cast<char>(c | 0x20);
+    return (c >= '0' && c <= '9') || (small >= 'a' && small <= 'z');
+}
 
 // The known shape that begins exactly at `at`, where a word begins: what stands before is no letter
 // or digit. Length 0 when there is none.
