@@ -477,7 +477,8 @@ void LedgerService::accept_break(
 
 Result<TurnReply> LedgerService::run_acceptance(Turn& turn, const std::string& reason) {
     const TenantId& tenant_id = turn.tenant_id();
-    if (turn.now() - turn.principal().authenticated_at > kFreshAuthentication) {
+    const Timestamp session_now = parts_.directory.time_of_sessions(turn.now());
+    if (session_now - turn.principal().authenticated_at > kFreshAuthentication) {
         return fail(
             errors::reauthentication_required, "Accepting a broken chain needs a fresh login.");
     }

@@ -17,6 +17,7 @@
 #include "ports/seal_keys.h"
 #include "services/chain_check.h"
 #include "services/head_proofs.h"
+#include "services/principal_directory.h"
 #include "services/turn_gate.h"
 #include "services/turn_runner.h"
 
@@ -54,6 +55,7 @@ public:
         SealKeys& keys;
         HeadLog& head_log;
         SubmitTurn submit;
+        const PrincipalDirectory& directory;
     };
     explicit LedgerService(Parts parts);
 

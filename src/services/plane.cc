@@ -38,7 +38,8 @@ Plane::Plane(Parts parts, PlaneConfig config)
            parts.clock,
            parts.keys,
            parts.head_log,
-           parts.submit}),
+           parts.submit,
+           directory}),
       approvals({runner, parts.submit, directory, config.two_person_rule}),
       kill(
           {runner,

@@ -176,6 +176,7 @@ Result<Human> recover(Human human, Recovered by, Timestamp at) {
     human.totp_key.reset();
     human.totp_key_offered.reset();
     human.sessions.clear();
+    human.devices.clear();  // Whoever took the password may sit at one of them.
     human.logins = {};
     state.code_hashes = std::move(by.code_hashes);
     state.open.reset();

@@ -176,6 +176,7 @@ TEST(Recovery, RestoresTheLoginAndNothingElse) {
     before.totp_key = "KEY";
     before.totp_key_offered = "OTHER";
     before.sessions.resize(2);
+    before.devices.resize(1);
     before.recovery.code_hashes = {"old"};
 
     const Human after = recovered_by(before, human("a"));
@@ -183,6 +184,7 @@ TEST(Recovery, RestoresTheLoginAndNothingElse) {
     EXPECT_EQ(after.password_hash, "new");
     EXPECT_FALSE(after.totp_key || after.totp_key_offered);
     EXPECT_TRUE(after.sessions.empty());
+    EXPECT_TRUE(after.devices.empty());
     EXPECT_EQ(after.recovery.code_hashes, std::vector<std::string>{"c"});
     EXPECT_EQ(after.recovery.vote_rests_until, kNow + kVoteRest);
     EXPECT_TRUE(after.recovery.second_factor_due);
