@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/outbound_url.h"
 #include "contracts/relay/frame_lines.h"
 #include "contracts/relay/relay_frame.h"
 #include "contracts/relay/relay_requests.h"
@@ -15,7 +16,6 @@
 #include "core/relay/case_lines.h"
 #include "core/relay/flat_xml.h"
 #include "core/relay/message_split.h"
-#include "core/relay/outbound_url.h"
 #include "core/relay/platform_event.h"
 #include "core/relay/upgrade_token.h"
 #include "core/relay/wecom_crypt.h"

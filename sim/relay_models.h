@@ -179,6 +179,7 @@ public:
     };
     explicit RelayWakerModel(Parts parts) : parts_(parts) {}
     bool poke(WakeCall call, std::function<void(WakeOutcome)> done) override;
+    Result<void> judge(const std::string&) const override { return {}; }
 
     std::set<std::string> woken;  // Poked since somebody looked.
 

@@ -14,6 +14,7 @@
 #include "adapters/memory/held_master_keys.h"
 #include "adapters/memory/memory_relay_store.h"
 #include "base/check.h"
+#include "base/outbound_url.h"
 #include "core/relay/upgrade_token.h"
 #include "services/relay/relay_credentials.h"
 #include "services/relay/relay_management.h"
@@ -92,6 +93,7 @@ public:
     FakeClock clock;
     std::map<BotKey, std::unique_ptr<FakeChatBot>> bots;
     std::vector<RelayHint> hints;
+    std::vector<std::string> judged_urls;
     std::vector<std::string> dropped;  // Instances that the delivery was told to forget.
     Result<Json> key_set = first_key_set();
     int fetches = 0;
@@ -276,6 +278,12 @@ private:
                    .tenant_exists =
                        [](const TenantId& tenant) {
                            return tenant.text() == "acme" || tenant.text() == "globex";
+                       },
+                   .judge_url =
+                       [&world](std::string url, std::function<void(Result<void>)> done) {
+                           world.judged_urls.push_back(url);
+                           const auto judged = judge_outbound_url(url, {});
+                           done(judged ? Result<void>() : std::unexpected(judged.error()));
                        }},
                   {.drop_instance =
                        [&world](RelayTurn&, const std::string& instance) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "api/relay/relay_http.h"
+#include "base/outbound_url.h"
 #include "base/text.h"
 #include "contracts/relay/relay_errors.h"
 #include "testing/fake_http.h"
@@ -425,7 +426,8 @@ TEST(RelayManageConformance, ThePageTellsRefusalsAsTheyAre) {
           &errors::guild_not_routed,
           &errors::owner_cannot_view,
           &errors::channel_claimed,
-          &errors::user_not_linked}) {
+          &errors::user_not_linked,
+          &errors::url_not_allowed}) {
         kinds[std::string(kind->code)] = std::to_string(kind->http_status);
     }
     EXPECT_EQ(told("3. Refusals"), kinds);
@@ -487,6 +489,23 @@ TEST(RelayManageConformance, ThePageTellsEveryRecord) {
         }
     }
     EXPECT_EQ(page, made);
+}
+
+TEST(RelayManageConformance, R13AnUnusableWakeUrlIsRefusedWhenItIsGiven) {
+    Connector connector;
+    for (const std::string url :
+         {"http://10.0.0.8/wake", "http://[::1]/", "http://localhost:9/", "ftp://wake.example/"}) {
+        const Said told = connector.provision(
+            std::string(kAcmeBearer), R"("gatewayId":"gw-1","wakeUrl":")" + url + "\"");
+        EXPECT_EQ(told.status, 422) << url;
+        EXPECT_EQ(told.text("code"), "url_not_allowed") << url;
+        EXPECT_TRUE(told.text("error").starts_with("The URL ")) << told.text("error");
+        EXPECT_FALSE(told.text("next").empty());
+        EXPECT_EQ(connector.world.state().gateways.get("gw-1"), nullptr) << url;
+    }
+    const Said good = connector.provision(
+        std::string(kAcmeBearer), R"("gatewayId":"gw-1","wakeUrl":"https://wake.example/up")");
+    EXPECT_EQ(good.status, 200);
 }
 
 }  // namespace

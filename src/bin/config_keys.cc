@@ -2,11 +2,11 @@
 
 #include <charconv>
 
+#include "base/ip_address.h"
 #include "base/text.h"
 #include "bin/config_values.h"
 #include "contracts/loop/risk_limits.h"
 #include "core/principal/recovery_policy.h"
-#include "core/relay/outbound_url.h"
 
 namespace interlock {
 namespace {

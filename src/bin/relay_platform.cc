@@ -74,7 +74,7 @@ Result<void> RelayPlatform::build() {
     for (const std::string& text : config.wake_allow_cidrs) {
         allowed.push_back(*parse_cidr(text));  // Checked when it was read.
     }
-    waker_ = std::make_unique<HttpWakeCaller>(std::move(allowed));
+    waker_ = std::make_unique<HttpWakeCaller>(EgressGuard(std::move(allowed)));
     TRY_ASSIGN(bots_, make_relay_bots(config.bots, parts_.clock, parts_.ids));
     std::vector<ChatPlatform*> bots;
     for (const auto& bot : bots_.all) {

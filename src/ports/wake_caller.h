@@ -5,6 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "base/result.h"
+
 namespace interlock {
 
 struct WakeCall {
@@ -25,6 +27,9 @@ public:
     // Any thread; returns at once. `done` comes later from any thread, once. False: too busy, and
     // `done` is not called.
     virtual bool poke(WakeCall call, std::function<void(WakeOutcome)> done) = 0;
+    // Whether a URL that a tenant gives may be called and can be: `url_not_allowed` for good,
+    // `unavailable` for now. Any thread; blocks while names are looked up.
+    virtual Result<void> judge(const std::string& url) const = 0;
 };
 
 }  // namespace interlock

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/secret_string.h"
-#include "net/web_client.h"
+#include "net/egress_guard.h"
 
 namespace interlock {
 namespace {
@@ -27,7 +27,8 @@ public:
         web.ca_file = ca_file_;
         web.is_cancelled = call.is_cancelled;
         std::unique_ptr<WebClient> client = take();
-        auto response = client->send(web);
+        auto response = call.is_told ? guard_.send(*client, web, EgressGuard::Giver::stranger)
+                                     : client->send(web);
         give_back(std::move(client));
         wipe(web.url);
         if (response) {
@@ -56,6 +57,7 @@ private:
     }
 
     const std::string ca_file_;
+    const EgressGuard guard_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<WebClient>> idle_;
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "net/test_scripted_server.h"
@@ -55,6 +56,18 @@ TEST(WebPlatformHttp, AnAnswerThatIsTooLargeIsUnknown) {
     const auto answer = web_platform_http()(call);
     ASSERT_FALSE(answer.has_value());
     EXPECT_EQ(answer.error(), HttpFailure::unknown);
+}
+
+// R13: what an answer names is judged as what a tenant gives.
+TEST(WebPlatformHttp, AnAddressThatWasToldDoesNotLeadInside) {
+    std::atomic<int> connections{0};
+    ScriptedServer server([&](ScriptedConnection&, int) { ++connections; });
+    PlatformHttpCall call = call_to(server.port());
+    call.is_told = true;
+    const auto answer = web_platform_http()(call);
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_EQ(answer.error(), HttpFailure::not_sent);
+    EXPECT_EQ(connections.load(), 0);
 }
 
 TEST(WebPlatformHttp, ACancelledCallEnds) {

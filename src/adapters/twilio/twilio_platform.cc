@@ -131,6 +131,7 @@ std::expected<PlatformHttpAnswer, HttpFailure> TwilioPlatform::ask_file(
     if (credential == Credential::with) {
         call.headers = {{"authorization", std::string(authorization_.reveal())}};
     }
+    call.is_told = !url.starts_with(parts_.config.api_base + "/");
     call.timeout = question.timeout;
     call.answer_bytes_max = question.bytes_max;
     call.is_cancelled = &stop_.stopped();

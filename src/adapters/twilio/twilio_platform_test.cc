@@ -200,6 +200,8 @@ TEST_F(TwilioFiles, AreFetchedWithTheCredentialAndFollowedWithout) {
     ASSERT_EQ(calls_.size(), 2u);
     EXPECT_EQ(credentials_in(calls_[0]), 1u);
     EXPECT_EQ(credentials_in(calls_[1]), 0u);
+    EXPECT_FALSE(calls_[0].is_told);
+    EXPECT_TRUE(calls_[1].is_told);  // The guard judges it.
     EXPECT_EQ(calls_[1].answer_bytes_max, 1000u);
 }
 

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "contracts/relay/relay_errors.h"
-#include "core/relay/outbound_url.h"
 #include "core/relay/upgrade_token.h"
 
 namespace interlock {
@@ -241,11 +240,44 @@ void RelayCredentials::enroll(std::string bearer, EnrollRequest request, RelayRe
 }
 
 void RelayCredentials::provision(std::string bearer, ProvisionRequest request, RelayReply reply) {
-    with_bearer(
-        std::move(bearer),
-        std::move(reply),
-        [this, request = std::move(request)](
-            RelayTurn& turn, const Bearer& who) { return decide_provision(turn, who, request); });
+    const auto decide = [this, request](RelayTurn& turn, const Bearer& who) {
+        return decide_provision(turn, who, request);
+    };
+    if (request.wake_url.empty()) {
+        with_bearer(std::move(bearer), std::move(reply), decide);
+        return;
+    }
+    // First who asks, then the URL, then the turn: a stranger has no name looked up, and a gateway
+    // that boots with the URL it had is not kept waiting for one.
+    const auto answer = std::make_shared<RelayAnswer>(std::move(reply));
+    const RelayReply on_bearer =
+        [this, bearer, url = request.wake_url, decide, answer](Result<Json> brings) {
+            const auto go_on = [this, bearer, decide, answer](Result<void> judged) {
+                if (!judged) {
+                    answer->give(std::unexpected(std::move(judged).error()));
+                    return;
+                }
+                with_bearer(
+                    bearer, [answer](Result<Json> told) { answer->give(std::move(told)); }, decide);
+            };
+            if (!brings) {
+                answer->give(std::move(brings));
+            } else if (brings->as_bool()) {
+                parts_.judge_url(url, go_on);
+            } else {
+                go_on({});
+            }
+        };
+    with_bearer(bearer, on_bearer, [this, request](RelayTurn&, const Bearer&) -> Result<Json> {
+        return Json(brings_wake_url(request));
+    });
+}
+
+// What an operator registered stands until he changes it.
+bool RelayCredentials::brings_wake_url(const ProvisionRequest& request) const {
+    const GatewayRow* const known = parts_.state.gateways.get(request.gateway_id);
+    return !request.wake_url.empty() &&
+           (known == nullptr || (!known->is_wake_trusted && known->wake_url != request.wake_url));
 }
 
 Result<Json> RelayCredentials::decide_enroll(
@@ -331,11 +363,7 @@ void RelayCredentials::adopt(Plan& planned, const ProvisionRequest& request) con
         row.display_name = name;
         planned.is_changed = true;
     }
-    // What an operator registered stands until he changes it.
-    const bool may_set = !row.is_wake_trusted && !request.wake_url.empty() &&
-                         request.wake_url != row.wake_url &&
-                         parse_outbound_url(request.wake_url).has_value();
-    if (may_set) {
+    if (brings_wake_url(request)) {  // It was judged before the turn.
         row.wake_url = request.wake_url;
         planned.is_changed = true;
     }

@@ -57,6 +57,9 @@ public:
         Clock& clock;
         // Any thread. Empty: every well-formed name counts.
         std::function<bool(const TenantId&)> tenant_exists;
+        // Judges a URL that a tenant gives, elsewhere, since names are looked up; `done` is told
+        // once, from any thread.
+        std::function<void(std::string url, std::function<void(Result<void>)> done)> judge_url;
     };
     struct Hooks {
         // On the lane, in the turn: everything else that is kept for an instance goes.
@@ -146,6 +149,7 @@ private:
     Result<Json> decide_enroll(RelayTurn& turn, const Bearer& who, const EnrollRequest& request);
     Result<Json> decide_provision(
         RelayTurn& turn, const Bearer& who, const ProvisionRequest& request);
+    bool brings_wake_url(const ProvisionRequest& request) const;
     Result<Json> decide_add(
         RelayTurn& turn, const std::string& principal, const NewGateway& gateway);
     struct Rotation {

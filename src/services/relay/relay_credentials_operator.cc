@@ -4,8 +4,8 @@
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "base/errors.h"
+#include "base/outbound_url.h"
 #include "contracts/relay/relay_errors.h"
-#include "core/relay/outbound_url.h"
 #include "services/relay/relay_credentials.h"
 
 namespace interlock {

@@ -193,19 +193,39 @@ TEST(RelayCredentials, ConfirmsOnlyRoutesOfTheTenant) {
     EXPECT_EQ(to_text(*told->find("routeKeys")), R"(["g1"])");
 }
 
-TEST(RelayCredentials, KeepsAWakeUrlOnlyWhenItIsOne) {
+TEST(RelayCredentials, RefusesAWakeUrlThatCannotBeUsedWhenItIsGiven) {  // R13
     World world;
     const std::string bearer = world.tenant_token();
     ProvisionRequest request = request_of("gw-1");
-    for (const std::string bad : {"file:///etc/passwd", "http://u:p@h/", "gopher://h", "x"}) {
+    for (const std::string bad :
+         {"file:///etc/passwd",
+          "http://u:p@h/",
+          "gopher://h",
+          "x",
+          "http://127.0.0.1:8420/",
+          "http://169.254.169.254/",
+          "http://localhost/",
+          "http://h.example:25/"}) {
         request.wake_url = bad;
-        world.provision(bearer, request);
-        EXPECT_EQ(world.state().gateways.get("gw-1")->wake_url, "") << bad;
+        EXPECT_EQ(World::code_of(world.provision(bearer, request)), "url_not_allowed") << bad;
+        EXPECT_EQ(world.state().gateways.get("gw-1"), nullptr) << bad;
     }
     request.wake_url = "https://wake.example/x";
-    world.provision(bearer, request);
+    EXPECT_EQ(World::code_of(world.provision(bearer, request)), "ok");
     EXPECT_EQ(world.state().gateways.get("gw-1")->wake_url, "https://wake.example/x");
     EXPECT_FALSE(world.state().gateways.get("gw-1")->is_wake_trusted);
+}
+
+TEST(RelayCredentials, LooksUpOnlyANewUrlOfAKnownTenant) {
+    World world;
+    ProvisionRequest request = request_of("gw-1");
+    request.wake_url = "https://wake.example/x";
+    EXPECT_EQ(World::code_of(world.provision("nobody", request)), "unauthenticated");
+    EXPECT_TRUE(world.judged_urls.empty());
+    const std::string bearer = world.tenant_token();
+    world.provision(bearer, request);
+    world.provision(bearer, request);  // A gateway boots with the URL that it had.
+    EXPECT_EQ(world.judged_urls, std::vector<std::string>{"https://wake.example/x"});
 }
 
 TEST(RelayCredentials, ATenantCannotReplaceTheWakeUrlOfAnOperator) {
@@ -215,7 +235,7 @@ TEST(RelayCredentials, ATenantCannotReplaceTheWakeUrlOfAnOperator) {
     ASSERT_TRUE(world.add_gateway(std::move(gateway)).has_value());
     ProvisionRequest request = request_of("gw-1");
     request.wake_url = "http://10.0.0.8/";
-    world.provision(world.tenant_token(), request);
+    EXPECT_EQ(World::code_of(world.provision(world.tenant_token(), request)), "ok");
     EXPECT_EQ(world.state().gateways.get("gw-1")->wake_url, "http://10.0.0.7/wake");
     EXPECT_TRUE(world.state().gateways.get("gw-1")->is_wake_trusted);
 }

@@ -5,7 +5,7 @@
 
 #include "base/errors.h"
 #include "base/log.h"
-#include "core/relay/outbound_url.h"
+#include "base/outbound_url.h"
 #include "services/relay/relay_pieces.h"
 
 namespace interlock {
@@ -22,11 +22,6 @@ std::string_view own_id_in(std::string_view target) {
     }
     const std::string_view id = target.substr(at + kMediaPath.size());
     return is_media_id(id) ? id : std::string_view();
-}
-
-bool is_own_machine(const OutboundUrl& url) {
-    return url.host == "localhost" || url.host.ends_with(".localhost") ||
-           (url.address && !may_connect(*url.address, {}));
 }
 
 std::unexpected<Error> no_such_media() {
@@ -215,9 +210,8 @@ void RelayMedia::fetch(const RelayCaller& caller, const std::string& id, FetchDo
 std::expected<MediaSource, OutboundResult> RelayMedia::resolve(
     const RelayCaller& caller, const std::string& url, Timestamp now) const {
     const bool is_path = url.starts_with('/');
-    const Result<OutboundUrl> parsed =
-        is_path ? fail(errors::invalid_request, "a path") : parse_outbound_url(url);
-    const std::string_view id = is_path || parsed ? own_id_in(url) : std::string_view();
+    const bool is_own = is_path || parse_outbound_url(url).has_value();
+    const std::string_view id = is_own ? own_id_in(url) : std::string_view();
     if (!id.empty()) {
         const Held* const held = find_for(caller, std::string(id), now);
         if (held == nullptr || held->row.instance_id != caller.instance_id) {
@@ -226,7 +220,8 @@ std::expected<MediaSource, OutboundResult> RelayMedia::resolve(
         }
         return MediaSource{std::string(id), held->row.content_type, held->row.filename};
     }
-    if (!parsed || is_own_machine(*parsed)) {
+    // The platform fetches it, not we: its host is looked up there.
+    if (is_path || !judge_outbound_url(url, {})) {
         return std::unexpected(outbound_failure(
             "invalid_request",
             "source_url must be a public http or https address, or media of this instance"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/errors.h"
 #include "base/log.h"
 
 namespace interlock {
@@ -42,7 +43,16 @@ RelayPlane::RelayPlane(Parts parts)
            .issuers = issuers,
            .ids = parts_.ids,
            .clock = parts_.clock,
-           .tenant_exists = parts_.tenant_exists},
+           .tenant_exists = parts_.tenant_exists,
+           .judge_url =
+               [this](std::string url, std::function<void(Result<void>)> done) {
+                   const auto judge = [this, url = std::move(url), done] {
+                       done(parts_.waker.judge(url));
+                   };
+                   if (!workers.try_run(judge)) {
+                       done(fail(errors::overloaded, "Too many URLs wait to be looked up."));
+                   }
+               }},
           {.drop_instance =
                [this](RelayTurn& turn, const std::string& instance_id) {
                    delivery.drop_instance(turn, instance_id);

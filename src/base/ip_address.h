@@ -1,6 +1,5 @@
-// Which URLs of a tenant the connector may call (R13): the pure half of the guard against being
-// sent into our own network. The caller resolves the host, asks about each address, connects to
-// exactly the one that was allowed and follows no redirect.
+// IP addresses and ranges as values: read strictly, and sorted by the special-purpose registries of
+// IANA. No name is looked up here.
 #pragma once
 
 #include <array>
@@ -8,9 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "base/result.h"
 
 namespace interlock {
 
@@ -23,6 +19,8 @@ struct IpAddress {
 };
 // Plain dotted quads and RFC 4291 text only: no octal, no hex, no shortened IPv4.
 std::optional<IpAddress> parse_ip(std::string_view text);
+// One spelling for each address: a dotted quad, or RFC 5952.
+std::string to_text(const IpAddress& address);
 
 enum class AddressClass {
     global,
@@ -43,20 +41,8 @@ struct Cidr {
     IpAddress address;
     unsigned prefix = 0;  // Of 128; IPv4 prefixes are counted from 96.
 };
+// A range such as 10.0.0.0/8, or one address.
 std::optional<Cidr> parse_cidr(std::string_view text);
 bool contains(const Cidr& cidr, const IpAddress& address);
-
-// Global addresses, and others only when a configured range holds them.
-bool may_connect(const IpAddress& address, const std::vector<Cidr>& allowed);
-
-struct OutboundUrl {
-    bool is_tls = false;
-    std::string host;                  // Lower case; IPv6 without brackets.
-    std::optional<IpAddress> address;  // When the host is one.
-    std::uint16_t port = 0;
-    std::string target;  // Path and query, at least "/".
-};
-// http and https without user info. A host whose last label is a number is an address or nothing.
-Result<OutboundUrl> parse_outbound_url(std::string_view text);
 
 }  // namespace interlock
