@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "net/forwarded.h"
 #include "net/http_stream.h"
 #include "net/web_socket_channel.h"
 #include "net/web_socket_session.h"
@@ -246,6 +247,9 @@ void HttpConnection::answer(const HttpResponse& response) {
 // A flood that is refused costs as much as one that is served, unless it is also slowed down. Those
 // who heed Retry-After never notice.
 void HttpConnection::slow_down(int status) {
+    if (peer_.is_proxy) {
+        return;  // It would slow down everybody behind the proxy; rates are kept by caller.
+    }
     if (status != 401 && status != 429) {
         refusals_ = std::max(0, refusals_ - 1);
         return;

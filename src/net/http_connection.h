@@ -26,6 +26,9 @@ struct PeerInfo {
     Listener listener = Listener::tcp;
     bool tls = false;
     bool is_loopback = false;
+    // Trusted: its connections carry the requests of many callers, so that what one of them does
+    // must not be held against the connection.
+    bool is_proxy = false;
     std::string address;
     std::string group;  // net/peer_group.h
 };

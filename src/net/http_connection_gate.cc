@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/forwarded.h"
 #include "net/http_connection.h"
+#include "net/peer_group.h"
 
 namespace interlock {
 
@@ -13,6 +15,7 @@ HeadGate::Allowance HttpConnection::allow(HttpRequest& head, std::optional<std::
     head.peer_is_loopback = peer_.is_loopback;
     head.peer_address = peer_.address;
     HttpShared& shared = loop_->shared();
+    see_through_proxy(head, shared.trusted_proxies);
     const std::size_t ordinary_max = shared.limits.body_bytes_max;
     HeadVerdict verdict{.body_bytes_max = ordinary_max};
     if (shared.judge) {
@@ -20,7 +23,8 @@ HeadGate::Allowance HttpConnection::allow(HttpRequest& head, std::optional<std::
     }
     is_urgent_ = verdict.is_urgent;
     refusal_ = std::move(verdict.refusal);
-    owner_ = {.name = peer_.group, .is_known = false};
+    owner_ = {
+        .name = peer_.is_proxy ? peer_group(head.peer_address) : peer_.group, .is_known = false};
     if (!verdict.holder.empty()) {
         know(verdict.holder);
         owner_ = {.name = verdict.holder, .is_known = true};

@@ -383,9 +383,9 @@ TEST(HttpLimits, NoCrowdOfStrangersClosesAConnectionOfSomebodyKnown) {
 TEST(HttpLimits, BoundsTheStrangersOfOnePeerUnlessItStandsForMany) {
     for (const bool is_shared : {false, true}) {
         HttpServerConfig config = with_limits({.connections_per_peer_max = 2});
-        config.is_shared_peer = [is_shared](const std::string& address) {
-            return is_shared && address == "127.0.0.1";
-        };
+        if (is_shared) {
+            config.trusted_proxies = {*parse_cidr("127.0.0.1/32")};
+        }
         const auto server = start_server(echo, config);
         RawPeer first(server->port());
         RawPeer second(server->port());

@@ -63,8 +63,13 @@ bool ConnectionBudget::try_take() {
     return false;
 }
 
-HttpShared::HttpShared(HttpLimits limits_in, HttpHandler handler_in, HeadJudge judge_in)
+HttpShared::HttpShared(
+    HttpLimits limits_in,
+    std::vector<Cidr> proxies,
+    HttpHandler handler_in,
+    HeadJudge judge_in)
     : limits(limits_in),
+      trusted_proxies(std::move(proxies)),
       handler(std::move(handler_in)),
       judge(std::move(judge_in)),
       large_bodies(limits.large_bodies),

@@ -65,7 +65,11 @@ struct Seat {
 
 // What all loops and connections of one server share.
 struct HttpShared {
-    HttpShared(HttpLimits limits_in, HttpHandler handler_in, HeadJudge judge_in);
+    HttpShared(
+        HttpLimits limits_in,
+        std::vector<Cidr> proxies,
+        HttpHandler handler_in,
+        HeadJudge judge_in);
 
     std::size_t open() const {
         const ConnectionPlaces::Used used = places.used();
@@ -74,6 +78,7 @@ struct HttpShared {
     void give_back(const Seat& seat);
 
     const HttpLimits limits;
+    const std::vector<Cidr> trusted_proxies;
     HttpHandler handler;  // Emptied after the threads have ended; read only by them before.
     HeadJudge judge;      // Likewise.
     LargeBodies large_bodies;

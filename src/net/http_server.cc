@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/errors.h"
 #include "base/log.h"
+#include "net/forwarded.h"
 #include "net/http_loop.h"
 #include "net/http_socket.h"
 #include "net/peer_group.h"
@@ -75,8 +76,8 @@ PeerInfo peer_of(const LocalProtocol::endpoint&, bool) {
 class AsioHttpServer final : public HttpServer {
 public:
     AsioHttpServer(const HttpServerConfig& config, HttpHandler handler)
-        : shared_(std::make_shared<HttpShared>(config.limits, std::move(handler), config.judge)),
-          is_shared_peer_(config.is_shared_peer) {
+        : shared_(std::make_shared<HttpShared>(
+              config.limits, config.trusted_proxies, std::move(handler), config.judge)) {
         for (int i = 0; i < config.threads; ++i) {
             loops_.push_back(std::make_shared<HttpLoop>(shared_));
         }
@@ -137,8 +138,17 @@ public:
     }
 
     Result<void> use_tls(const TlsFiles& files) {
-        TRY_ASSIGN(TlsContextPtr context, open_tls_context(files));
-        tls_.emplace(context.release());
+        TRY_ASSIGN(tls_, load_tls(files));
+        tls_files_ = files;
+        return {};
+    }
+
+    Result<void> reload_tls() override {
+        if (!tls_files_) {
+            return {};
+        }
+        TRY_ASSIGN(TlsSettings fresh, load_tls(*tls_files_));
+        loops_.front()->post([this, fresh = std::move(fresh)] { tls_ = fresh; });
         return {};
     }
 
@@ -191,6 +201,13 @@ public:
     }
 
 private:
+    // Connections hold what they need of it themselves, so that it may be replaced under them.
+    using TlsSettings = std::shared_ptr<asio::ssl::context>;
+    static Result<TlsSettings> load_tls(const TlsFiles& files) {
+        TRY_ASSIGN(TlsContextPtr context, open_tls_context(files));
+        return std::make_shared<asio::ssl::context>(context.release());
+    }
+
     void stop_threads(std::chrono::milliseconds grace) {
         loops_.front()->post([this] {
             if (tcp_) {
@@ -282,7 +299,8 @@ private:
             return;  // Gone before we looked.
         }
         constexpr bool kIsTcp = std::is_same_v<Socket, TcpSocket>;
-        const PeerInfo peer = peer_of(endpoint, kIsTcp && tls_.has_value());
+        PeerInfo peer = peer_of(endpoint, kIsTcp && tls_ != nullptr);
+        peer.is_proxy = kIsTcp && is_trusted_proxy(peer.address, shared_->trusted_proxies);
         if constexpr (kIsTcp) {
             socket.set_option(tcp::no_delay(true), error);
             // Finds peers that vanished without a word from streams that are silent for long.
@@ -321,8 +339,7 @@ private:
 
     // Empty: there is no place.
     Seat tcp_seat(const PeerInfo& peer) {
-        const bool is_shared = is_shared_peer_ && is_shared_peer_(peer.address);
-        auto admission = shared_->places.admit(peer.group, is_shared);
+        auto admission = shared_->places.admit(peer.group, peer.is_proxy);
         if (admission.victim) {
             close_later(admission.victim);
         }
@@ -348,9 +365,9 @@ private:
     }
 
     const std::shared_ptr<HttpShared> shared_;
-    const std::function<bool(const std::string&)> is_shared_peer_;
     std::vector<std::shared_ptr<HttpLoop>> loops_;  // The first one also accepts.
-    std::optional<asio::ssl::context> tls_;
+    std::optional<TlsFiles> tls_files_;
+    TlsSettings tls_;  // Null: none. Replaced and read by the thread that accepts.
     std::optional<Door<tcp>> tcp_;
     std::optional<UnixListener> unix_file_;
     std::optional<Door<LocalProtocol>> unix_;

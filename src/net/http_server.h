@@ -17,8 +17,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/ip_address.h"
 #include "base/result.h"
 #include "net/head_verdict.h"
 #include "net/http_message.h"
@@ -74,11 +77,12 @@ struct HttpServerConfig {
     std::uint16_t port = 0;             // 0: any free one; HttpServer::port() tells.
     std::string unix_socket_path;       // Empty: none. Created with mode 0600.
     std::optional<TlsFiles> tls;
+    // Whose word counts about who calls (net/forwarded.h). Such a peer stands for many, and its
+    // connections are not bounded as one's.
+    std::vector<Cidr> trusted_proxies = {};
     int threads = 1;
     HttpLimits limits;
     HeadJudge judge;  // Empty: everybody is a stranger, and all bodies are welcome.
-    // A peer that stands for many, whose connections are not bounded as one's; empty: none.
-    std::function<bool(const std::string& address)> is_shared_peer;
 };
 
 class HttpServer {
@@ -89,6 +93,10 @@ public:
 
     virtual void start() = 0;
     virtual std::uint16_t port() const = 0;
+
+    // Reads certificate and key again: for new connections, once both are good; otherwise the old
+    // ones stay and the error says why. Nothing to do without TLS. Any thread.
+    virtual Result<void> reload_tls() = 0;
 
     // Stops accepting, closes idle connections, lets requests already being handled send their
     // answer, and returns when they have or after `grace`. Streams are closed at once, WebSockets

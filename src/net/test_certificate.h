@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <cstring>
@@ -26,6 +27,7 @@ inline void write_key(EVP_PKEY* key, const std::string& path, const char* passph
     const int size = passphrase == nullptr ? 0 : static_cast<int>(strlen(passphrase));
     ASSERT_EQ(PEM_write_bio_PrivateKey(file, key, cipher, bytes, size, nullptr, nullptr), 1);
     BIO_free(file);
+    ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
 }
 
 inline KeyPtr make_key() {

@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <sys/stat.h>
 
 #include "net/test_peer.h"
 
@@ -24,6 +25,7 @@ void write_files(const TlsFiles& files) {
     file = BIO_new_file(files.private_key_path.c_str(), "w");
     PEM_write_bio_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
     BIO_free(file);
+    ASSERT_EQ(::chmod(files.private_key_path.c_str(), 0600), 0);
     X509_free(certificate);
     EVP_PKEY_free(key);
 }

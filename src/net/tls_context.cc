@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -41,6 +42,20 @@ Result<void> check_readable(const std::string& path, std::string_view what) {
         " cannot be read: " + std::generic_category().message(errno) + ".");
 }
 
+constexpr mode_t kOthersMask = 077;
+
+// Whoever can read the key can be this server.
+Result<void> check_private(const std::string& path) {
+    struct stat found{};
+    if (::stat(path.c_str(), &found) != 0 || (found.st_mode & kOthersMask) == 0) {
+        return {};  // What cannot be looked at is told by whoever reads it.
+    }
+    return fail(
+        errors::invalid_config,
+        "The TLS private key " + path + " is open to other users of this machine.",
+        "Run: chmod 600 " + path);
+}
+
 // There is nobody to ask at start; an encrypted key is refused rather than waiting on a terminal.
 int give_no_passphrase(char*, int, int, void*) {
     return 0;
@@ -66,6 +81,7 @@ int select_protocol(
 Result<void> load_files(SSL_CTX* context, const TlsFiles& files) {
     TRY(check_readable(files.certificate_chain_path, "certificate"));
     TRY(check_readable(files.private_key_path, "private key"));
+    TRY(check_private(files.private_key_path));
     if (SSL_CTX_use_certificate_chain_file(context, files.certificate_chain_path.c_str()) != 1) {
         return refuse(
             "The TLS certificate " + files.certificate_chain_path +

@@ -3,8 +3,10 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/stat.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "net/http_server.h"
@@ -238,6 +240,45 @@ TEST_F(Tls, RefusesAKeyOfAnotherCertificate) {
 TEST_F(Tls, FailsTheWholeServerOnBadFiles) {
     files_.private_key_path = folder_ / "nowhere.pem";
     EXPECT_FALSE(HttpServer::open(config(), echo).has_value());
+}
+
+TEST_F(Tls, RefusesAKeyThatOthersMayRead) {
+    for (const mode_t mode : {0640, 0604, 0660}) {
+        ASSERT_EQ(::chmod(files_.private_key_path.c_str(), mode), 0);
+        const auto context = open_tls_context(files_);
+        ASSERT_FALSE(context.has_value()) << mode;
+        EXPECT_NE(context.error().message.find("open to other users"), std::string::npos);
+        EXPECT_EQ(context.error().next(), "Run: chmod 600 " + files_.private_key_path);
+    }
+}
+
+TEST_F(Tls, ReloadsItsCertificateForNewConnectionsAndKeepsTheOldOnes) {
+    const auto server = start_server(echo, config());
+    TlsPeer before(server->port(), files_.certificate_chain_path);
+    ASSERT_TRUE(before.connect());
+    const std::string old_certificate = folder_ / "old.pem";
+    std::filesystem::copy_file(files_.certificate_chain_path, old_certificate);
+
+    const KeyPtr key = make_key();
+    write_key(key.get(), files_.private_key_path);
+    write_certificate(key.get(), files_.certificate_chain_path);
+    ASSERT_TRUE(server->reload_tls().has_value());
+    TlsPeer after(server->port(), files_.certificate_chain_path);
+    EXPECT_TRUE(after.connect());
+    TlsPeer outdated(server->port(), old_certificate);
+    EXPECT_FALSE(outdated.connect());
+    before.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab");
+    EXPECT_EQ(before.read_response().body, "POST /p ab");
+}
+
+TEST_F(Tls, KeepsTheOldCertificateWhenTheNewPairIsBad) {
+    const auto server = start_server(echo, config());
+    write_key(make_key().get(), files_.private_key_path);
+    const auto reloaded = server->reload_tls();
+    ASSERT_FALSE(reloaded.has_value());
+    EXPECT_NE(reloaded.error().message.find("does not belong"), std::string::npos);
+    TlsPeer peer(server->port(), files_.certificate_chain_path);
+    EXPECT_TRUE(peer.connect());
 }
 
 }  // namespace
