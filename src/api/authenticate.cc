@@ -168,27 +168,10 @@ std::optional<std::string> cookie_of(const HttpRequest& request, std::string_vie
     return std::nullopt;
 }
 
-bool is_same_origin(const HttpRequest& request) {
-    std::optional<std::string_view> origin;
-    for (const auto& [name, value] : request.headers) {
-        if (equal_ignoring_case(name, "origin")) {
-            if (origin) {
-                return false;
-            }
-            origin = value;
-        }
-    }
-    const auto host = request.header("host");
-    if (!origin || !host || host->empty()) {
-        return false;
-    }
-    const std::string own = std::string(request.tls ? "https://" : "http://") + std::string(*host);
-    return equal_ignoring_case(*origin, own);
-}
-
-Result<void> check_origin(const HttpRequest& request, const Authenticated& caller) {
+Result<void> check_origin(
+    const HttpRequest& request, const Authenticated& caller, const OwnOrigin& own) {
     const bool reads = request.method == "GET" || request.method == "HEAD";
-    if (caller.by_cookie && !reads && !is_same_origin(request)) {
+    if (caller.by_cookie && !reads && !own.is_same_origin(request)) {
         return fail(
             errors::cross_origin,
             "A change that is authorised by a cookie must come from a page of this server.");

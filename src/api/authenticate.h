@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "api/own_origin.h"
 #include "net/http_message.h"
 #include "services/principal_directory.h"
 
@@ -58,11 +59,8 @@ std::optional<PathKey> unfold_path_key(HttpRequest& request, const PrincipalDire
 // The cookie of that name; nothing when there is none, or none that could be ours.
 std::optional<std::string> cookie_of(const HttpRequest& request, std::string_view name);
 
-// True when the request says that it comes from a page of this very server: `Origin` equals scheme
-// and `Host`.
-bool is_same_origin(const HttpRequest& request);
-
 // `cross_origin` for a write that a foreign page may have made with the browser's cookie.
-Result<void> check_origin(const HttpRequest& request, const Authenticated& caller);
+Result<void> check_origin(
+    const HttpRequest& request, const Authenticated& caller, const OwnOrigin& own);
 
 }  // namespace interlock

@@ -29,6 +29,8 @@ struct ApiCall {
     Json body;                                 // Null when the operation takes none.
     // The raw request behind it; null on MCP. Only login and session handling look at it.
     const HttpRequest* http = nullptr;
+    bool is_own_page = false;  // Its Origin is this server's own (api/own_origin.h).
+    bool is_secure = false;    // Cookies of the answer travel over TLS only.
 };
 
 struct ApiReply {

@@ -27,6 +27,7 @@ HttpServerConfig http_server_config(const Config& config, std::string operator_s
 HttpFaceConfig http_face_config(const Config& config) {
     return {
         .allowed_hosts = config.http_allowed_hosts,
+        .origin = OwnOrigin(config.http_public_url),
         .requests_per_second = config.http_requests_per_second,
         .tenant_requests_per_second = config.http_tenant_requests_per_second,
         .anonymous_requests_per_second = config.http_anonymous_requests_per_second};

@@ -21,44 +21,40 @@ struct Cookie {
     std::int64_t max_age_seconds;
 };
 
-HttpHeader set_cookie(const Cookie& cookie, bool tls) {
+HttpHeader set_cookie(const Cookie& cookie, bool is_secure) {
     return {
         "Set-Cookie",
         std::string(cookie.name) + "=" + std::string(cookie.value) +
             "; HttpOnly; SameSite=Strict; Path=" + std::string(cookie.path) +
-            "; Max-Age=" + std::to_string(cookie.max_age_seconds) + (tls ? "; Secure" : "")};
+            "; Max-Age=" + std::to_string(cookie.max_age_seconds) + (is_secure ? "; Secure" : "")};
 }
 
-HttpHeader session_cookie(std::string_view value, std::int64_t max_age_seconds, bool tls) {
-    return set_cookie({kSessionCookie, value, "/", max_age_seconds}, tls);
-}
-
-bool is_tls(const ApiCall& call) {
-    return call.http != nullptr && call.http->tls;
+HttpHeader session_cookie(std::string_view value, std::int64_t max_age_seconds, bool is_secure) {
+    return set_cookie({kSessionCookie, value, "/", max_age_seconds}, is_secure);
 }
 
 // A foreign page could log a browser in to an account of its own choosing and then read what the
 // human does there. Programs send no Origin.
 Result<void> check_login_origin(const ApiCall& call) {
-    if (call.http != nullptr && call.http->header("Origin") && !is_same_origin(*call.http)) {
+    if (call.http != nullptr && call.http->header("Origin") && !call.is_own_page) {
         return fail(errors::cross_origin, "A login must come from a page of this server.");
     }
     return {};
 }
 
-PrincipalService::Reply<LoggedIn> session_reply(bool tls, bool want_token, ApiReplyTo reply) {
-    return [tls, want_token, reply = std::move(reply)](Result<LoggedIn> logged_in) {
+PrincipalService::Reply<LoggedIn> session_reply(bool is_secure, bool want_token, ApiReplyTo reply) {
+    return [is_secure, want_token, reply = std::move(reply)](Result<LoggedIn> logged_in) {
         if (!logged_in) {
             reply(std::unexpected(std::move(logged_in).error()));
             return;
         }
         constexpr std::int64_t kLifeSeconds = kSessionLife.microseconds / 1'000'000;
         ApiReply out = json_reply(200, encode(*logged_in, want_token));
-        out.headers.push_back(session_cookie(logged_in->token.reveal(), kLifeSeconds, tls));
+        out.headers.push_back(session_cookie(logged_in->token.reveal(), kLifeSeconds, is_secure));
         if (logged_in->device) {
             // Sent back only where one logs in.
             out.headers.push_back(set_cookie(
-                {kDeviceCookie, logged_in->device->reveal(), "/account", kDeviceLifeSeconds}, tls));
+                {kDeviceCookie, logged_in->device->reveal(), "/account", kDeviceLifeSeconds}, is_secure));
         }
         reply(std::move(out));
     };
@@ -110,7 +106,7 @@ auto handle_entrance(PrincipalService& principals, Entrance<Request> entrance) {
         }
         const bool want_token = request->want_token;
         (principals.*entrance.enter)(
-            *std::move(request), session_reply(is_tls(call), want_token, std::move(reply)));
+            *std::move(request), session_reply(call.is_secure, want_token, std::move(reply)));
     };
 }
 
@@ -210,7 +206,7 @@ void recover(PrincipalService& principals, const ApiCall& call, ApiReplyTo reply
     principals.recover(
         peer_of(call),
         *std::move(request),
-        session_reply(is_tls(call), want_token, std::move(reply)));
+        session_reply(call.is_secure, want_token, std::move(reply)));
 }
 
 void add_recovery_operations(OperationTable& table, PrincipalService& principals) {
@@ -246,15 +242,15 @@ void add_recovery_operations(OperationTable& table, PrincipalService& principals
 }
 
 void logout(PrincipalService& principals, ApiCall call, ApiReplyTo reply) {
-    const bool tls = is_tls(call);
+    const bool is_secure = call.is_secure;
     principals.logout(
-        std::move(call.principal), [tls, reply = std::move(reply)](Result<SessionInfo> info) {
+        std::move(call.principal), [is_secure, reply = std::move(reply)](Result<SessionInfo> info) {
             if (!info) {
                 reply(std::unexpected(std::move(info).error()));
                 return;
             }
             ApiReply out = json_reply(200, encode(*info));
-            out.headers.push_back(session_cookie("", 0, tls));
+            out.headers.push_back(session_cookie("", 0, is_secure));
             reply(std::move(out));
         });
 }

@@ -28,6 +28,8 @@ protected:
         call.principal = operation->access.anyone ? internal_principal("anyone") : human_;
         call.body = std::move(body);
         call.http = &http_;
+        call.is_own_page = own_.is_same_origin(http_);
+        call.is_secure = own_.is_secure(http_);
         std::optional<Result<ApiReply>> answer;
         operation->handle(std::move(call), [&](Result<ApiReply> reply) {
             EXPECT_FALSE(answer);
@@ -57,6 +59,7 @@ protected:
     OperationTable table_;
     Principal human_;
     HttpRequest http_;
+    OwnOrigin own_;
 };
 
 TEST_F(AccountOperations, SetACookieThatScriptsAndForeignPagesCannotUse) {
@@ -114,6 +117,14 @@ TEST_F(AccountOperations, MarkTheCookieSecureUnderTls) {
     http_.tls = true;
 
     EXPECT_TRUE(cookie_of(call("login", login_body())).ends_with("; Secure"));
+}
+
+TEST_F(AccountOperations, WorkBehindAProxyThatEndsTls) {  // Security audit, H4.
+    own_ = OwnOrigin("https://desk.example");
+    http_.headers = {{"Host", "desk.example"}, {"Origin", "https://desk.example"}};
+    EXPECT_TRUE(cookie_of(call("login", login_body())).ends_with("; Secure"));
+    http_.headers[1].second = "https://evil.example";
+    EXPECT_EQ(call("login", login_body()).error().code(), "cross_origin");
 }
 
 TEST_F(AccountOperations, MakeACookieThatAuthenticates) {

@@ -104,6 +104,9 @@ HttpFace::HttpFace(Parts parts, HttpFaceConfig config)
            .burst = std::max<std::int64_t>(1, config_.anonymous_requests_per_second * 2)}),
       page_rate_({.count = kPageRequestsPerSecond, .burst = kPageRequestsPerSecond * 2}),
       entrance_rate_({.count = kEntrancesPerSecond, .burst = kEntrancesAtOnce}) {
+    if (!config_.origin.public_host().empty()) {
+        config_.allowed_hosts.push_back(config_.origin.public_host());
+    }
     const std::vector<Operation>& operations = parts_.table.all();
     for (std::size_t i = 0; i < operations.size(); ++i) {
         router_.add(operations[i].method, operations[i].path, i);
@@ -119,7 +122,7 @@ bool HttpFace::is_host_allowed(const HttpRequest& request) const {
 void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
     const std::optional<PathKey> path_key = unfold_path_key(request, parts_.directory);
     const bool has_path_key = path_key.has_value();
-    const bool tls = request.tls;
+    const bool tls = config_.origin.is_secure(request);
     const auto send = [responder, tls, has_path_key](HttpResponse response) {
         add_security_headers(response, tls);
         if (has_path_key) {
@@ -338,8 +341,10 @@ Result<ApiCall> HttpFace::admit(
     call.path = std::move(routed.path);
     Authenticated who = authenticate(request, parts_.directory, parts_.clock.now(), path_key);
     TRY(check_access(operation, who, routed.tenant));
-    TRY(check_origin(request, who));
+    TRY(check_origin(request, who, config_.origin));
     call.principal = who.principal ? *std::move(who.principal) : internal_principal("anyone");
+    call.is_own_page = config_.origin.is_same_origin(request);
+    call.is_secure = config_.origin.is_secure(request);
     call.tenant_id = std::move(routed.tenant).value_or(TenantId());
     TRY_ASSIGN(call.query, parse_query(request.query()));
     TRY(check_query(operation, call.query));
@@ -355,14 +360,14 @@ void HttpFace::handle_mcp(HttpRequest request, HttpResponderPtr responder) {
     const Authenticated who = authenticate(request, parts_.directory, parts_.clock.now());
     if (!who.principal || who.principal->kind != PrincipalKind::agent) {
         HttpResponse response = problem(unauthenticated_error());
-        add_security_headers(response, request.tls);
+        add_security_headers(response, config_.origin.is_secure(request));
         responder->send(std::move(response));
         return;
     }
-    if (request.header("Origin") && !is_same_origin(request)) {
+    if (request.header("Origin") && !config_.origin.is_same_origin(request)) {
         HttpResponse response = problem(
             fail(errors::cross_origin, "MCP is not open to pages of other origins.").error());
-        add_security_headers(response, request.tls);
+        add_security_headers(response, config_.origin.is_secure(request));
         responder->send(std::move(response));
         return;
     }

@@ -23,6 +23,7 @@ namespace interlock {
 struct HttpFaceConfig {
     // Besides localhost, 127.0.0.1 and [::1]; without port.
     std::vector<std::string> allowed_hosts;
+    OwnOrigin origin = {};  // Its host is allowed by itself.
     // Per credential; activations of the kill switch are never limited.
     std::int64_t requests_per_second = 500;
     // For all access keys of a tenant together, so that more keys are not more requests; 0: none.

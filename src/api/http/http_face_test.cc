@@ -261,6 +261,42 @@ TEST_F(HttpFaceTest, NoAnswerNumberOrLogLineShowsAKeyFromThePath) {
     EXPECT_EQ(shown.find(mark), std::string::npos) << shown;
 }
 
+TEST_F(HttpFaceTest, AnswersUnderTheHostOfThePublicUrl) {
+    const auto status_as = [this](const std::string& host) {
+        HttpRequest sent = request("POST", "/signup");
+        sent.headers = {{"Host", host}};
+        return send(std::move(sent)).status;
+    };
+    EXPECT_EQ(status_as("desk.example"), 403);
+    build({.allowed_hosts = {}, .origin = OwnOrigin("https://desk.example")});
+    EXPECT_EQ(status_as("desk.example"), 200);
+    EXPECT_EQ(status_as("localhost:8420"), 200);
+    EXPECT_EQ(status_as("other.example"), 403);
+}
+
+// Security audit, H4: the STOP button behind a proxy that ends TLS.
+TEST_F(HttpFaceTest, APageOfThePublicUrlMayStopAndNoOtherMay) {
+    const LoggedIn human = desk_.add_tenant_with_human("third", "owner@example.com");
+    const auto stop_from = [&](const std::string& origin) {
+        HttpRequest sent = request("POST", "/api/third/stop");
+        sent.headers = {
+            {"Host", "desk.example"},
+            {"Origin", origin},
+            {"Cookie", "interlock_session=" + std::string(human.token.reveal())}};
+        return send(std::move(sent));
+    };
+    build({.allowed_hosts = {"desk.example"}});
+    EXPECT_EQ(stop_from("https://desk.example").status, 403);
+    build({.allowed_hosts = {}, .origin = OwnOrigin("https://desk.example")});
+    const HttpResponse stopped = stop_from("https://desk.example");
+    EXPECT_EQ(stopped.status, 200);
+    EXPECT_TRUE(stopped.header("Strict-Transport-Security"));
+    for (const char* foreign :
+         {"https://evil.example", "https://desk.example.evil", "http://desk.example:80", "null"}) {
+        EXPECT_EQ(stop_from(foreign).status, 403) << foreign;
+    }
+}
+
 TEST_F(HttpFaceTest, KeysOfATenantShareItsBudget) {
     build({.allowed_hosts = {}, .requests_per_second = 5, .tenant_requests_per_second = 12});
     int passed = 0;
