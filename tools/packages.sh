@@ -16,7 +16,10 @@ test_packages=(
     clang-format-19:clang-format-19 python3:python3 sqlite3:sqlite3 strace:strace curl:curl
     nodejs:node npm:npm git:git ca-certificates wrk:wrk
 )
-all_packages=("${test_packages[@]}" clang-19:clang++-19 libclang-rt-19-dev chromium:chromium)
+all_packages=(
+    "${test_packages[@]}" clang-19:clang++-19 libclang-rt-19-dev chromium:chromium
+    nginx-light:nginx caddy:caddy
+)
 
 # stop SENTENCE: says why we cannot go on, and ends.
 stop() {

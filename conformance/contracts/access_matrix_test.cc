@@ -63,7 +63,8 @@ std::map<std::string, Row> base_rows() {
     return {
         {"healthz", {everyone(), {}}},
         {"readyz", {everyone(), {}}},
-        {"metrics", {everyone(), {}}},
+        {"metrics", {{"operator"}, {}}},
+        {"exposure", {{"operator"}, {}}},
         {"openapi", {everyone(), {}}},
         {"agent_schema", {everyone(), {}}},
         {"llms_text", {everyone(), {}}},

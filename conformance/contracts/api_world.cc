@@ -287,7 +287,20 @@ void ApiWorld::build_bots() {
 void ApiWorld::build_table() {
     Plane& plane = *world_->plane;
     register_health_operations(
-        *table_, {.metrics = *metrics_, .version = "test", .not_ready_because = [] { return ""; }});
+        *table_,
+        {.metrics = *metrics_,
+         .version = "test",
+         .not_ready_because = [] { return ""; },
+         .exposure =
+             [] {
+                 return Json::object(
+                     {{"address", "http://127.0.0.1:8420"},
+                      {"public_url", ""},
+                      {"trusted_proxies", Json::array()},
+                      {"metrics_listen", ""},
+                      {"certificate_until", Json()},
+                      {"reload_problem", ""}});
+             }});
     register_account_operations(*table_, *principals_);
     register_tenant_operations(*table_, *principals_);
     register_key_operations(*table_, *principals_);

@@ -29,6 +29,8 @@ struct Config {
     std::int64_t http_requests_per_second = 500;
     std::int64_t http_tenant_requests_per_second = 2000;
     std::string http_public_url;  // Empty: by the address that the server listens on.
+    std::vector<std::string> http_trusted_proxies;  // Ranges; kTrustedProxiesMax at most.
+    bool http_allow_plaintext = false;              // Beyond this machine, without TLS.
     std::string http_tls_certificate;
     std::string http_tls_key;
     std::int64_t http_connections_max = 4096;
@@ -37,6 +39,7 @@ struct Config {
     std::int64_t http_body_megabytes = 256;
     std::string stop_address = "127.0.0.1";  // Empty: no stop listener.
     std::optional<std::uint16_t> stop_port;  // Nothing: one above http_port.
+    std::string metrics_listen;  // "127.0.0.1:9420"; empty: no listener for numbers.
     bool approvals_two_person = false;
     std::int64_t recovery_operator_delay_hours = 24;
     std::string effects_sink;           // Path of the sink's Unix socket; empty: none.

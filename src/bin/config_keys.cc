@@ -145,14 +145,28 @@ std::vector<ConfigKey> http_bound_keys() {
 std::vector<ConfigKey> http_public_keys() {
     return {
         {"http.public_url",
-         "Where callers reach the server, as its documents tell them; empty: address and port.",
+         "Where callers reach the server, as pages, cookies, letters and documents go by; empty: "
+         "address and port.",
          [](const Config& c) { return c.http_public_url; },
          [](Config& c, const std::string& text) { return set_url(c.http_public_url, text); }},
+        {"http.trusted_proxies",
+         "Addresses or ranges of proxies whose X-Forwarded-For and -Proto are believed.",
+         [](const Config& c) { return join_list(c.http_trusted_proxies); },
+         [](Config& c, const std::string& text) {
+             return set_proxies(c.http_trusted_proxies, text);
+         }},
+        {"http.allow_plaintext",
+         "Whether to listen beyond this machine without TLS.",
+         [](const Config& c) { return std::string(c.http_allow_plaintext ? "true" : "false"); },
+         [](Config& c, const std::string& text) { return set_bool(c.http_allow_plaintext, text); }},
         text_key(
             "http.tls_certificate",
-            "PEM file; with http.tls_key turns on TLS.",
+            "PEM file; with http.tls_key turns on TLS. SIGHUP reads both again.",
             &Config::http_tls_certificate),
-        text_key("http.tls_key", "PEM file of the private key.", &Config::http_tls_key),
+        text_key(
+            "http.tls_key",
+            "PEM file of the private key, readable by its owner alone.",
+            &Config::http_tls_key),
     };
 }
 
@@ -508,6 +522,11 @@ std::vector<ConfigKey> all_config_keys() {
     for (ConfigKey& key : stop_keys()) {
         keys.push_back(std::move(key));
     }
+    keys.push_back(
+        {"metrics.listen",
+         "Address and port of a listener for numbers without a credential; empty: none.",
+         [](const Config& c) { return c.metrics_listen; },
+         [](Config& c, const std::string& text) { return set_listen(c.metrics_listen, text); }});
     keys.push_back(
         {"approvals.two_person",
          "Two distinct humans for live enable, looser limits and kill release.",

@@ -1,7 +1,8 @@
 #include "bin/config_values.h"
 
-#include <string_view>
+#include <charconv>
 
+#include "base/ip_address.h"
 #include "base/text.h"
 
 namespace interlock {
@@ -52,6 +53,54 @@ std::string set_url(std::string& into, const std::string& text) {
     const bool is_plain = text.find_first_not_of(kUrlCharacters) == std::string::npos;
     if (!text.empty() && !(has_scheme && has_host && is_plain && text.size() <= kUrlLengthMax)) {
         return "must begin with http:// or https:// and not end with a slash";
+    }
+    into = text;
+    return {};
+}
+
+std::string set_proxies(std::vector<std::string>& into, const std::string& text) {
+    std::vector<std::string> ranges = split_list(text);
+    for (const std::string& range : ranges) {
+        const auto cidr = parse_cidr(range);
+        if (!cidr) {
+            return "must be addresses or ranges such as 127.0.0.1 or 10.0.0.0/8";
+        }
+        if (cidr->prefix == (cidr->address.is_v4() ? 96 : 0)) {
+            return "must not trust everybody";
+        }
+    }
+    if (ranges.size() > kTrustedProxiesMax) {
+        return "must not be more than " + std::to_string(kTrustedProxiesMax);
+    }
+    into = std::move(ranges);
+    return {};
+}
+
+std::optional<ListenAddress> parse_listen(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::string_view host = text.substr(0, colon);
+    const std::string_view digits = text.substr(colon + 1);
+    const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
+    if (is_bracketed) {
+        host = host.substr(1, host.size() - 2);
+    }
+    ListenAddress address{.host = std::string(host == "localhost" ? "127.0.0.1" : host)};
+    const auto [end, problem] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
+    const auto ip = parse_ip(address.host);
+    if (!ip || is_bracketed != host.contains(':') || digits.empty() || problem != std::errc() ||
+        end != digits.data() + digits.size() || address.port == 0) {
+        return std::nullopt;
+    }
+    return address;
+}
+
+std::string set_listen(std::string& into, const std::string& text) {
+    if (!text.empty() && !parse_listen(text)) {
+        return "must be an address and a port such as 127.0.0.1:9420";
     }
     into = text;
     return {};

@@ -2,8 +2,11 @@
 // of a sentence that begins with the key's name, or gives "" and has set the value.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/decimal.h"
@@ -20,6 +23,19 @@ std::string set_confidence(Decimal& into, const std::string& text);
 // An origin, perhaps with a path, to be put in front of paths and into documents as it stands; or
 // nothing.
 std::string set_url(std::string& into, const std::string& text);
+
+// Ranges whose word counts about who calls. One that holds everybody is refused.
+inline constexpr std::size_t kTrustedProxiesMax = 64;
+std::string set_proxies(std::vector<std::string>& into, const std::string& text);
+
+// "127.0.0.1:9420" or "[::1]:9420"; or nothing.
+std::string set_listen(std::string& into, const std::string& text);
+// The two halves of such a text, the address without brackets.
+struct ListenAddress {
+    std::string host;
+    std::uint16_t port = 0;
+};
+std::optional<ListenAddress> parse_listen(std::string_view text);
 
 // Parts separated by commas, without blanks around them; empty ones are left out.
 std::vector<std::string> split_list(const std::string& text);

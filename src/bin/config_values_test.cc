@@ -33,6 +33,42 @@ TEST(ConfigValues, WhatCannotStandBeforeAPathIsNoUrl) {
     }
 }
 
+TEST(ConfigValues, TrustedProxiesAreRangesAndNeverEverybody) {
+    std::vector<std::string> proxies;
+    EXPECT_EQ(set_proxies(proxies, "127.0.0.1, 10.0.0.0/8,fd00::/8"), "");
+    EXPECT_EQ(proxies.size(), 3U);
+    for (const char* bad : {"proxy.example", "10.0.0.0/33", "0.0.0.0/0", "::/0", "10.0.0.1:80"}) {
+        EXPECT_NE(set_proxies(proxies, bad), "") << bad;
+    }
+    std::string many;
+    for (std::size_t i = 0; i <= kTrustedProxiesMax; ++i) {
+        many += "10.0.0." + std::to_string(i) + ",";
+    }
+    EXPECT_NE(set_proxies(proxies, many), "");
+    EXPECT_EQ(proxies.size(), 3U);
+}
+
+TEST(ConfigValues, AListenerHasAnAddressAndAPort) {
+    std::string listen;
+    for (const char* good : {"", "127.0.0.1:9420", "[::1]:9420", "localhost:1", "0.0.0.0:65535"}) {
+        EXPECT_EQ(set_listen(listen, good), "") << good;
+    }
+    EXPECT_EQ(parse_listen("[::1]:9420")->host, "::1");
+    EXPECT_EQ(parse_listen("localhost:9420")->port, 9420);
+    for (const char* bad :
+         {"9420",
+          "127.0.0.1",
+          "127.0.0.1:0",
+          "127.0.0.1:65536",
+          "::1:9420",
+          "[127.0.0.1]:1",
+          "host.example:80",
+          "127.0.0.1:9420x",
+          ":9420"}) {
+        EXPECT_NE(set_listen(listen, bad), "") << bad;
+    }
+}
+
 TEST(ConfigValues, TenantsAreSeparatedByCommas) {
     std::set<TenantId> tenants;
     EXPECT_EQ(set_tenants(tenants, "a, b,,"), "");

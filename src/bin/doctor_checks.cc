@@ -17,6 +17,7 @@
 #include "adapters/system/file_kill_flag.h"
 #include "bin/console.h"
 #include "bin/data_path.h"
+#include "bin/exposure.h"
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
 #include "bin/stop_listener.h"
@@ -323,6 +324,7 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
     if (loaded) {
         findings.push_back(check_sink(loaded->config));
         findings.push_back(check_stop(loaded->config));
+        add(check_exposure(loaded->config, clock));
         findings.push_back(check_tls(loaded->config, clock));
         findings.push_back(check_limits(loaded->config));
         findings.push_back(check_paper_venue(loaded->config, clock));

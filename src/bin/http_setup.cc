@@ -2,9 +2,17 @@
 
 #include <malloc.h>
 
+#include "base/ip_address.h"
 #include "ports/media_folder.h"
 
 namespace interlock {
+
+std::optional<TlsFiles> tls_files(const Config& config) {
+    if (config.http_tls_certificate.empty()) {
+        return std::nullopt;
+    }
+    return TlsFiles{config.http_tls_certificate, config.http_tls_key};
+}
 
 HttpServerConfig http_server_config(const Config& config, std::string operator_socket) {
     HttpServerConfig http;
@@ -18,8 +26,9 @@ HttpServerConfig http_server_config(const Config& config, std::string operator_s
         static_cast<std::size_t>(config.http_body_megabytes) * 1024 * 1024;
     http.limits.large_bodies.bytes_max = kMediaBytesMax;
     http.unix_socket_path = std::move(operator_socket);
-    if (!config.http_tls_certificate.empty()) {
-        http.tls = TlsFiles{config.http_tls_certificate, config.http_tls_key};
+    http.tls = tls_files(config);
+    for (const std::string& range : config.http_trusted_proxies) {
+        http.trusted_proxies.push_back(*parse_cidr(range));  // Checked when it was read.
     }
     return http;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "api/http/http_face.h"
@@ -12,7 +13,8 @@
 
 namespace interlock {
 
-// Address, bounds and TLS; the judge of heads is the server's to add.
+std::optional<TlsFiles> tls_files(const Config& config);
+// Address, bounds, proxies and TLS; the judge of heads is the server's to add.
 HttpServerConfig http_server_config(const Config& config, std::string operator_socket);
 HttpFaceConfig http_face_config(const Config& config);
 

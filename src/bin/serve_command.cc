@@ -24,6 +24,12 @@ sigset_t stop_signals() {
     return signals;
 }
 
+int wait_for(const sigset_t& signals) {
+    int received = 0;
+    sigwait(&signals, &received);
+    return received;
+}
+
 // How many tenants a data folder holds, without opening it for writing; none when there is no
 // database yet.
 Result<std::int64_t> tenants_in(const std::string& data_folder) {
@@ -63,6 +69,14 @@ ExitCode serve_fixtures(const GlobalOptions& global, const Config& config) {
     return ExitCode::ok;
 }
 
+// From the first moment on: a SIGHUP while starting must not end us either, it only waits.
+void block_reload_signal() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
 ExitCode serve(const GlobalOptions& global, const ServeOptions& options) {
     const auto loaded = load_config(global, config_flags(options));
     if (!loaded) {
@@ -78,6 +92,7 @@ ExitCode serve(const GlobalOptions& global, const ServeOptions& options) {
         return report(global, guarded.error());
     }
     block_stop_signals();
+    block_reload_signal();
     auto server = Server::open(loaded->config);
     if (!server) {
         return report(global, server.error());
@@ -108,16 +123,20 @@ void block_stop_signals() {
 }
 
 void wait_for_stop_signal() {
-    const sigset_t signals = stop_signals();
-    int received = 0;
-    sigwait(&signals, &received);
-    log_info("server_stopping", {{"signal", received}});
+    log_info("server_stopping", {{"signal", wait_for(stop_signals())}});
 }
 
 void run_until_stopped(Server& server, const std::function<void()>& on_ready) {
     server.start();
     on_ready();
-    wait_for_stop_signal();
+    sigset_t signals = stop_signals();
+    sigaddset(&signals, SIGHUP);
+    int received = wait_for(signals);
+    while (received == SIGHUP) {
+        server.reload();
+        received = wait_for(signals);
+    }
+    log_info("server_stopping", {{"signal", received}});
     server.stop();
     log_info("server_stopped");
 }
@@ -126,6 +145,10 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
     command.add_option(
         "--port", options.port, "Port to listen on (default 8420; 0: any free one).");
     command.add_option("--address", options.address, "Address to listen on (default 127.0.0.1).");
+    command.add_flag(
+        "--allow-plaintext",
+        options.allow_plaintext,
+        "Listen beyond this machine without TLS all the same.");
     command.add_option("--sink", options.sink, "Unix socket of a running `interlock sink`.");
 }
 
@@ -136,6 +159,9 @@ std::vector<ConfigFlag> config_flags(const ServeOptions& options) {
     }
     if (!options.address.empty()) {
         flags.push_back({"http.address", options.address, "--address"});
+    }
+    if (options.allow_plaintext) {
+        flags.push_back({"http.allow_plaintext", "true", "--allow-plaintext"});
     }
     if (!options.sink.empty()) {
         flags.push_back({"effects.sink", options.sink, "--sink"});

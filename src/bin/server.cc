@@ -43,6 +43,8 @@
 #include "bin/descriptor_limit.h"
 #include "bin/quarantine.h"
 #include "bin/http_setup.h"
+#include "bin/exposure.h"
+#include "bin/listeners.h"
 #include "bin/relay_platform.h"
 #include "bin/stop_listener.h"
 #include "bin/version.h"
@@ -93,7 +95,7 @@ struct Server::Body {
     std::unique_ptr<OperationCatalog> catalog;
     std::unique_ptr<McpServer> mcp_server;
     std::unique_ptr<McpHttp> mcp;
-    std::unique_ptr<HttpServer> http;
+    std::unique_ptr<Listeners> listeners;
     std::unique_ptr<StopListener> stop_listener;
     std::vector<ChainReport> chains;
     std::atomic<bool> started{false};
@@ -112,8 +114,7 @@ struct Server::Body {
     void watch_venues();
     Result<void> build_plane();
     Result<void> load();
-    Result<void> open_http();
-    std::string address() const;  // Where it listens.
+    Result<void> open_listeners();
     void build_table();
     Result<void> build_faces();
     void add_gauges();
@@ -221,7 +222,7 @@ void Server::Body::submit(TurnRequest request) {
 }
 
 std::string Server::Body::base_url() const {
-    return config.http_public_url.empty() ? address() : config.http_public_url;
+    return config.http_public_url.empty() ? listeners->address() : config.http_public_url;
 }
 
 Result<void> Server::Body::build_bots() {
@@ -352,7 +353,8 @@ void Server::Body::build_table() {
         table,
         {.metrics = metrics,
          .version = std::string(interlock_version()),
-         .not_ready_because = [this] { return not_ready_because(); }});
+         .not_ready_because = [this] { return not_ready_because(); },
+         .exposure = [this] { return encode(listeners->exposure()); }});
     register_account_operations(table, *principals);
     register_tenant_operations(table, *principals);
     register_key_operations(table, *principals);
@@ -384,7 +386,7 @@ void Server::Body::add_gauges() {
     metrics.add_gauge("interlock_waiting_effects", "Effects in the outbox queue.", [this] {
         return static_cast<double>(outbox->waiting());
     });
-    add_http_gauges(metrics, [this] { return http->counters(); });
+    add_http_gauges(metrics, [this] { return listeners->counters(); });
     metrics.add_gauge("interlock_kill_switch_global", "1 while the global latch is up.", [this] {
         return plane->latch.is_raised_global() ? 1.0 : 0.0;
     });
@@ -393,35 +395,29 @@ void Server::Body::add_gauges() {
     });
 }
 
-// Listens, so that the port is known; nothing is taken from it before start().
-Result<void> Server::Body::open_http() {
-    HttpServerConfig http_config = http_server_config(config, operator_socket_path(folder->path()));
-    http_config.judge = [this](const HttpRequest& head) {
-        return relay->takes(head) ? relay->judge(head) : face->judge(head);
-    };
+Result<void> Server::Body::open_listeners() {
     TRY_ASSIGN(
-        http,
-        HttpServer::open(
-            std::move(http_config), [this](HttpRequest request, HttpResponderPtr responder) {
-                if (relay->takes(request)) {
-                    relay->handle(std::move(request), std::move(responder));
-                } else {
-                    face->handle(std::move(request), std::move(responder));
-                }
-            }));
+        listeners,
+        Listeners::open(
+            {.config = config,
+             .operator_socket = operator_socket_path(folder->path()),
+             .metrics = metrics,
+             .judge =
+                 [this](const HttpRequest& head) {
+                     return relay->takes(head) ? relay->judge(head) : face->judge(head);
+                 },
+             .handler = [this](HttpRequest request, HttpResponderPtr responder) {
+                 if (relay->takes(request)) {
+                     relay->handle(std::move(request), std::move(responder));
+                 } else {
+                     face->handle(std::move(request), std::move(responder));
+                 }
+             }}));
     return {};
 }
 
-std::string Server::Body::address() const {
-    const bool tls = !config.http_tls_certificate.empty();
-    const std::string& host = config.http_address;
-    return std::string(tls ? "https://" : "http://") +
-           (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
-           std::to_string(http->port());
-}
-
 Result<void> Server::Body::build_faces() {
-    TRY(open_http());
+    TRY(open_listeners());
     build_table();
     face = std::make_unique<HttpFace>(
         HttpFace::Parts{
@@ -492,6 +488,7 @@ Result<std::unique_ptr<Server>> Server::open(const Config& config) {
 }
 
 Result<void> Server::build(const Config& config) {
+    TRY(check_plaintext(config));  // Before anything is made.
     body_->config = config;
     body_->config.http_connections_max = raise_descriptor_limit(config.http_connections_max);
     std::signal(SIGPIPE, SIG_IGN);  // A peer that went away is an error of one call, not our end.
@@ -506,7 +503,7 @@ void Server::start() {
     body_->outbox->start();
     body_->platform->start();
     body_->relay->start();
-    body_->http->start();
+    body_->listeners->start();
     if (body_->stop_listener) {
         body_->stop_listener->start();
     }
@@ -530,8 +527,8 @@ void Server::stop() {
     if (body_->mcp) {
         body_->mcp->end_all();
     }
-    if (body_->http) {
-        body_->http->stop(kShutdownGrace);
+    if (body_->listeners) {
+        body_->listeners->stop(kShutdownGrace);
     }
     if (body_->stop_listener) {
         body_->stop_listener->stop(kShutdownGrace);
@@ -556,6 +553,16 @@ void Server::stop() {
     }
 }
 
+void Server::reload() {
+    auto reloaded = body_->listeners->reload();
+    if (reloaded && body_->stop_listener) {
+        reloaded = body_->stop_listener->reload();
+    }
+    if (!reloaded) {
+        body_->submit(reload_failure_turn(reloaded.error().message));
+    }
+}
+
 void Server::watch() {
     bool raised = body_->flag->is_raised();
     bool wedged = false;
@@ -575,12 +582,12 @@ void Server::watch() {
             body_->plane->kill.stop_without_engine("the engine's heartbeat was lost");
         }
         wedged = !alive;
-        bodies_were_many = give_memory_back(body_->http->counters().body_bytes, bodies_were_many);
+        bodies_were_many = give_memory_back(body_->listeners->counters().body_bytes, bodies_were_many);
     }
 }
 
 std::string Server::address() const {
-    return body_->address();
+    return body_->listeners->address();
 }
 
 std::string Server::stop_address() const {
@@ -588,7 +595,7 @@ std::string Server::stop_address() const {
 }
 
 std::uint16_t Server::port() const {
-    return body_->http->port();
+    return body_->listeners->port();
 }
 
 Plane& Server::plane() {

@@ -28,6 +28,10 @@ public:
     // Takes no new connections, finishes accepted turns, signs the chains' heads.
     void stop();
 
+    // Reads the TLS certificate and key again. A pair that is not good leaves the old one in
+    // place and says so in the log, in `exposure` and in a critical record of `_system`.
+    void reload();
+
     std::string address() const;       // "http://127.0.0.1:8420"
     std::string stop_address() const;  // Of the stop listener; empty: there is none.
     std::uint16_t port() const;

@@ -7,7 +7,9 @@
 
 #include "api/http/kill_operations.h"
 #include "base/errors.h"
+#include "base/ip_address.h"
 #include "bin/data_path.h"
+#include "bin/http_setup.h"
 
 namespace interlock {
 namespace {
@@ -97,8 +99,9 @@ Result<std::unique_ptr<StopListener>> StopListener::open(Parts parts) {
     http.port = stop_port_of(self->config_);
     http.limits = stop_limits();
     http.judge = [self](const HttpRequest& head) { return self->face_.judge(head); };
-    if (!self->config_.http_tls_certificate.empty()) {
-        http.tls = TlsFiles{self->config_.http_tls_certificate, self->config_.http_tls_key};
+    http.tls = tls_files(self->config_);
+    for (const std::string& range : self->config_.http_trusted_proxies) {
+        http.trusted_proxies.push_back(*parse_cidr(range));  // Checked when it was read.
     }
     auto opened =
         HttpServer::open(std::move(http), [self](HttpRequest request, HttpResponderPtr responder) {
@@ -123,6 +126,10 @@ void StopListener::start() {
 void StopListener::stop(std::chrono::milliseconds grace) {
     http_->stop(grace);
     ::unlink(stop_url_path(config_.data_folder).c_str());
+}
+
+Result<void> StopListener::reload() {
+    return tls_files(config_) ? http_->reload_tls() : Result<void>();
 }
 
 std::string StopListener::address() const {

@@ -44,6 +44,8 @@ public:
 
     void start();
     void stop(std::chrono::milliseconds grace);
+    // Takes certificate and key anew, as the ordinary port does.
+    Result<void> reload();
     std::string address() const;  // "http://127.0.0.1:8421"
 
 private:

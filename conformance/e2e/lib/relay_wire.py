@@ -26,9 +26,10 @@ class Closed(Exception):
 
 
 class RelayWire:
-    def __init__(self, address, gateway, secret, timeout=30):
+    def __init__(self, address, gateway, secret, timeout=30, connected=None):
+        """`connected`: a socket that leads there already, through TLS or a proxy."""
         host, port = address.removeprefix("http://").split(":")
-        self.socket = socket.create_connection((host, int(port)), timeout)
+        self.socket = connected or socket.create_connection((host, int(port)), timeout)
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall(
             f"GET /relay HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\n"

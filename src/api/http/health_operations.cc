@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "api/http/metrics_face.h"
 #include "api/openapi.h"
 #include "base/check.h"
 #include "base/errors.h"
@@ -10,6 +11,7 @@ namespace interlock {
 namespace {
 
 constexpr Access kAnyone{.place = Access::Place::host, .anyone = true};
+constexpr Access kOperator{.place = Access::Place::host, .host_operator = true};
 
 Json schema_of(std::string_view text) {
     auto schema = parse_json(text);
@@ -25,12 +27,6 @@ Operation get_operation(std::string id, std::string path, std::string summary) {
     operation.summary = std::move(summary);
     operation.access = kAnyone;
     return operation;
-}
-
-// Numbers about everyone's work are for the host: loopback, or the operator from elsewhere.
-bool may_see_metrics(const ApiCall& call) {
-    return call.principal.kind == PrincipalKind::host_operator ||
-           (call.http != nullptr && call.http->peer_is_loopback);
 }
 
 }  // namespace
@@ -64,18 +60,37 @@ void register_health_operations(OperationTable& table, HealthParts parts) {
     table.add(std::move(ready));
 
     Operation metrics = get_operation("metrics", "/metrics", "Numbers in Prometheus' text form.");
-    metrics.description = "For callers on this machine, or the operator.";
-    metrics.handle = [&source = parts.metrics](ApiCall call, ApiReplyTo reply) {
-        if (!may_see_metrics(call)) {
-            reply(fail(errors::forbidden, "Metrics are for this machine or the operator."));
-            return;
-        }
+    metrics.description =
+        "For the operator. A scraper without a credential uses the listener of `metrics.listen`.";
+    // Not by where a call comes from: behind a proxy everybody comes from this machine.
+    metrics.access = kOperator;
+    metrics.handle = [&source = parts.metrics](ApiCall, ApiReplyTo reply) {
         ApiReply out;
-        out.content_type = "text/plain; version=0.0.4; charset=utf-8";
+        out.content_type = kMetricsContentType;
         out.body = source.render();
         reply(std::move(out));
     };
     table.add(std::move(metrics));
+
+    Operation exposure =
+        get_operation("exposure", "/exposure", "How the server can be reached, as it is now.");
+    exposure.description =
+        "For the operator: addresses, TLS with the certificate that is served, the public URL, "
+        "trusted proxies, where the numbers are, and what went wrong with the last reload.";
+    exposure.access = kOperator;
+    exposure.answer_schema = schema_of(R"({"type": "object",
+        "required": ["address", "public_url", "trusted_proxies", "metrics_listen",
+                     "certificate_until", "reload_problem"],
+        "properties": {
+            "address": {"type": "string"},
+            "public_url": {"type": "string"},
+            "trusted_proxies": {"type": "array", "items": {"type": "string"}},
+            "metrics_listen": {"type": "string"},
+            "certificate_until": {"type": ["string", "null"], "format": "date-time"},
+            "reload_problem": {"type": "string"}}})");
+    exposure.handle = [tell = parts.exposure](
+                          ApiCall, ApiReplyTo reply) { reply(json_reply(200, tell())); };
+    table.add(std::move(exposure));
 }
 
 void register_openapi_operation(OperationTable& table, std::string version) {

@@ -14,6 +14,8 @@ struct HealthParts {
     std::string version;
     // What keeps the server from being ready, or "" when nothing does. Any thread.
     std::function<std::string()> not_ready_because;
+    // How the server can be reached, for the operator. Any thread.
+    std::function<Json()> exposure;
 };
 
 void register_health_operations(OperationTable& table, HealthParts parts);

@@ -179,7 +179,7 @@ Result<std::size_t> HttpFace::body_bytes_of(
     TRY_ASSIGN(const Routed routed, route(head));
     const Operation& operation = *routed.operation;
     TRY(check_access(operation, who, routed.tenant));
-    TRY(check_origin(head, who));
+    TRY(check_origin(head, who, config_.origin));
     is_urgent =
         who.principal && (operation.id == kBotStop || operation.id.ends_with(kKillSwitchSuffix));
     return who.principal ? operation.body_bytes_max
