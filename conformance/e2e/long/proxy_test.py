@@ -22,6 +22,7 @@ from commands import PASSWORD, Commands
 
 TENANT = "alpha"
 SECRET = "a secret of a gateway that was pinned"
+STREAM_SILENCE_SECONDS = 0.5
 SIGNUPS_AN_HOUR = 10  # Of one address.
 
 
@@ -163,10 +164,10 @@ def check_bounds(proxy, certificate):
 
 
 def check_streams(door, address, commands):
-    """The first event of a stream and the answer to a hello come while the connection stays open."""
+    """The head of a stream comes while it stays open, and its end when it ends; a WebSocket likewise."""
     key = commands.run("key", "create", "--tenant", TENANT, "--label", "agent", "--scope",
-                       "planner,read")["access_key"]
-    headers = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
+                       "planner,read")
+    headers = {"Authorization": f"Bearer {key['access_key']}", "Accept": "application/json, text/event-stream"}
     status, answered, _ = door.ask(
         "POST", "/mcp",
         {"jsonrpc": "2.0", "id": 1, "method": "initialize",
@@ -180,7 +181,17 @@ def check_streams(door, address, commands):
     stream.request("GET", "/mcp", headers={**headers, **session})
     answer = stream.getresponse()
     assert answer.status == 200 and answer.headers["Content-Type"] == "text/event-stream"
-    assert answer.readline().startswith(b"id: "), "the first event was held back"
+    stream.sock.settimeout(STREAM_SILENCE_SECONDS)
+    try:
+        raise AssertionError(f"the stream did not stay open: {answer.readline()!r}")
+    except TimeoutError:
+        pass
+    stream.close()
+    stream = front_doors.Door(door.port, door.certificate)
+    stream.request("GET", "/mcp", headers={**headers, **session})
+    answer = stream.getresponse()
+    commands.run("key", "revoke", key["key_id"], "--tenant", TENANT)  # Ends its sessions at once.
+    assert answer.read() == b""
     stream.close()
 
     commands.run("relay", "gateway", "add", "--gateway-id", "gw-1", "--tenant", TENANT,
