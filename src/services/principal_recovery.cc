@@ -114,10 +114,13 @@ void PrincipalService::recover(AttemptPeer peer, RecoverRequest request, Reply<L
                 reply(std::unexpected(std::move(facts).error()));
             } else if (!facts->is_right) {
                 refuse_recovery(*facts, reply);
-            } else if (const auto queued = run_job(
-                           [hash_and_recover, id = *facts->human_id] { hash_and_recover(id); });
-                       !queued) {
-                reply(std::unexpected(queued.error()));
+            } else {
+                // Whoever holds a good code is no stranger.
+                const HumanId id = *facts->human_id;
+                run_job(
+                    {.is_known = true, .name = id.text()},
+                    [hash_and_recover, id] { hash_and_recover(id); },
+                    [reply](Error error) { reply(std::unexpected(std::move(error))); });
             }
         }));
 }

@@ -15,6 +15,7 @@
 #include "contracts/mail/mail.h"
 #include "ports/mailer.h"
 #include "services/principal_service.h"
+#include "services/worker_pool.h"
 
 namespace interlock {
 
