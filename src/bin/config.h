@@ -39,7 +39,7 @@ struct Config {
     std::int64_t http_body_megabytes = 256;
     std::string stop_address = "127.0.0.1";  // Empty: no stop listener.
     std::optional<std::uint16_t> stop_port;  // Nothing: one above http_port.
-    std::string metrics_listen;  // "127.0.0.1:9420"; empty: no listener for numbers.
+    std::string metrics_listen;              // "127.0.0.1:9420"; empty: no listener for numbers.
     bool approvals_two_person = false;
     std::int64_t recovery_operator_delay_hours = 24;
     std::string effects_sink;           // Path of the sink's Unix socket; empty: none.

@@ -41,10 +41,10 @@
 #include "bin/bot_platform.h"
 #include "bin/data_path.h"
 #include "bin/descriptor_limit.h"
-#include "bin/quarantine.h"
-#include "bin/http_setup.h"
 #include "bin/exposure.h"
+#include "bin/http_setup.h"
 #include "bin/listeners.h"
+#include "bin/quarantine.h"
 #include "bin/relay_platform.h"
 #include "bin/stop_listener.h"
 #include "bin/version.h"
@@ -406,13 +406,14 @@ Result<void> Server::Body::open_listeners() {
                  [this](const HttpRequest& head) {
                      return relay->takes(head) ? relay->judge(head) : face->judge(head);
                  },
-             .handler = [this](HttpRequest request, HttpResponderPtr responder) {
-                 if (relay->takes(request)) {
-                     relay->handle(std::move(request), std::move(responder));
-                 } else {
-                     face->handle(std::move(request), std::move(responder));
-                 }
-             }}));
+             .handler =
+                 [this](HttpRequest request, HttpResponderPtr responder) {
+                     if (relay->takes(request)) {
+                         relay->handle(std::move(request), std::move(responder));
+                     } else {
+                         face->handle(std::move(request), std::move(responder));
+                     }
+                 }}));
     return {};
 }
 
@@ -582,7 +583,8 @@ void Server::watch() {
             body_->plane->kill.stop_without_engine("the engine's heartbeat was lost");
         }
         wedged = !alive;
-        bodies_were_many = give_memory_back(body_->listeners->counters().body_bytes, bodies_were_many);
+        bodies_were_many =
+            give_memory_back(body_->listeners->counters().body_bytes, bodies_were_many);
     }
 }
 

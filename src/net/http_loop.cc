@@ -64,10 +64,7 @@ bool ConnectionBudget::try_take() {
 }
 
 HttpShared::HttpShared(
-    HttpLimits limits_in,
-    std::vector<Cidr> proxies,
-    HttpHandler handler_in,
-    HeadJudge judge_in)
+    HttpLimits limits_in, std::vector<Cidr> proxies, HttpHandler handler_in, HeadJudge judge_in)
     : limits(limits_in),
       trusted_proxies(std::move(proxies)),
       handler(std::move(handler_in)),

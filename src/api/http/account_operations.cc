@@ -54,7 +54,8 @@ PrincipalService::Reply<LoggedIn> session_reply(bool is_secure, bool want_token,
         if (logged_in->device) {
             // Sent back only where one logs in.
             out.headers.push_back(set_cookie(
-                {kDeviceCookie, logged_in->device->reveal(), "/account", kDeviceLifeSeconds}, is_secure));
+                {kDeviceCookie, logged_in->device->reveal(), "/account", kDeviceLifeSeconds},
+                is_secure));
         }
         reply(std::move(out));
     };
