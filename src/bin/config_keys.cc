@@ -516,11 +516,8 @@ std::vector<ConfigKey> all_config_keys() {
              return set_word<std::string>(c.mode, text, {{"paper", "paper"}});
          }},
     };
-    for (const auto& group : {http_keys(), http_bound_keys(), http_public_keys()}) {
+    for (const auto& group : {http_keys(), http_bound_keys(), http_public_keys(), stop_keys()}) {
         keys.insert(keys.end(), group.begin(), group.end());
-    }
-    for (ConfigKey& key : stop_keys()) {
-        keys.push_back(std::move(key));
     }
     keys.push_back(
         {"metrics.listen",
@@ -543,23 +540,9 @@ std::vector<ConfigKey> all_config_keys() {
         "vault.master_key_file",
         "File of the key that seals exchange keys; empty: master.key in the data folder.",
         &Config::vault_master_key_file));
-    for (ConfigKey& key : mail_keys()) {
-        keys.push_back(std::move(key));
-    }
-    for (ConfigKey& key : paper_keys()) {
-        keys.push_back(std::move(key));
-    }
-    for (ConfigKey& key : supervisor_keys()) {
-        keys.push_back(std::move(key));
-    }
-    for (ConfigKey& key : control_keys()) {
-        keys.push_back(std::move(key));
-    }
-    for (ConfigKey& key : bot_keys()) {
-        keys.push_back(std::move(key));
-    }
-    for (ConfigKey& key : relay_keys()) {
-        keys.push_back(std::move(key));
+    for (const auto& group :
+         {mail_keys(), paper_keys(), supervisor_keys(), control_keys(), bot_keys(), relay_keys()}) {
+        keys.insert(keys.end(), group.begin(), group.end());
     }
     for (const LimitSpec& spec : limit_specs()) {
         keys.push_back(limit_key(spec));
