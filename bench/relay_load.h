@@ -87,8 +87,8 @@ public:
         const std::string& instance_id, const BufferKey& after, std::int64_t count_max) override {
         return store_.read_dead_letters(instance_id, after, count_max);
     }
-    Result<std::map<std::string, BufferTotals>> dead_letter_totals() override {
-        return store_.dead_letter_totals();
+    Result<std::vector<StoredDeadLetter>> load_dead_letters() override {
+        return store_.load_dead_letters();
     }
     Result<std::int64_t> purge(Timestamp now, std::int64_t count_max) override {
         return store_.purge(now, count_max);

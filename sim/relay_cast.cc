@@ -63,6 +63,9 @@ RelayCast make_relay_cast(std::uint64_t seed) {
             cast.chats.push_back({bot, "dm-" + user, {}, {}, {}, user});
         }
     }
+    if (cast.members.size() > 2 && random.chance(750)) {
+        cast.away = cast.members.back().instance_id;
+    }
     return cast;
 }
 

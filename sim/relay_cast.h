@@ -62,6 +62,9 @@ struct RelayCast {
     std::vector<BotKey> bots;
     std::vector<std::string> users;  // The last one is a stranger's bot.
     std::vector<RelayChat> chats;
+    // An instance whose gateway stays away until the end; empty: none does. Its owner is the first
+    // user.
+    std::string away;
 
     const RelayMember& member(const std::string& instance_id) const;
     const RelayChat* chat(const BotKey& bot, const std::string& chat_id) const;

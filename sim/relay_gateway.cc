@@ -207,6 +207,9 @@ void RelaySimulation::end_links(RelayGateway& gateway, SeededRandom* random) {
 
 void RelaySimulation::move_gateway(SeededRandom& random) {
     RelayGateway& gateway = gateways_[random.below(gateways_.size())];
+    if (gateway.member->instance_id == cast_.away) {
+        return;
+    }
     end_links(gateway, &random);
     const RelayLinkPtr live = gateway.live();
     const bool is_woken = waker_.woken.erase(gateway.member->instance_id) > 0;

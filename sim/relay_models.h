@@ -75,8 +75,8 @@ public:
         const std::string& instance_id, const BufferKey& after, std::int64_t count_max) override {
         return inner_.read_dead_letters(instance_id, after, count_max);
     }
-    Result<std::map<std::string, BufferTotals>> dead_letter_totals() override {
-        return inner_.dead_letter_totals();
+    Result<std::vector<StoredDeadLetter>> load_dead_letters() override {
+        return inner_.load_dead_letters();
     }
     Result<std::int64_t> purge(Timestamp now, std::int64_t count_max) override {
         return inner_.purge(now, count_max);
@@ -115,6 +115,10 @@ public:
         std::string text;
         bool is_urgent = false;
     };
+    // The connector may write, and it arrives or is lost on the way.
+    bool takes() const {
+        return close_code == 0 && !is_gone && lines.size() < parts_.lines_max / 2;
+    }
     std::deque<Line> lines;        // On their way to the gateway.
     std::uint16_t close_code = 0;  // 0: the connector holds it for open.
     bool is_gone = false;          // The peer is unreachable, and we know it.
@@ -189,7 +193,17 @@ private:
 
 class RelayBusModel final : public RelayBus {
 public:
+    struct Parts {
+        RelayWatch& watch;
+        RelayPlant plant = RelayPlant::none;
+    };
+    explicit RelayBusModel(Parts parts) : parts_(parts) {}
+
     void publish(const RelayHint& hint) override {
+        if (parts_.plant == RelayPlant::wait_for_full && parts_.watch.is_any_full() &&
+            !parts_.watch.is_full(hint.instance_id)) {
+            return;
+        }
         if (lose_next > 0) {
             --lose_next;
         } else if (take_) {
@@ -200,6 +214,7 @@ public:
     int lose_next = 0;
 
 private:
+    Parts parts_;
     std::function<void(const RelayHint&)> take_;
 };
 

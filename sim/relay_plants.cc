@@ -6,7 +6,7 @@
 namespace interlock::sim {
 namespace {
 
-constexpr std::array<RelayPlantInfo, 15> kPlants = {{
+constexpr std::array<RelayPlantInfo, 17> kPlants = {{
     {RelayPlant::forget_ack,
      "relay_forget_ack",
      "Acknowledgements do not reach the store.",
@@ -61,6 +61,14 @@ constexpr std::array<RelayPlantInfo, 15> kPlants = {{
      "relay_tell_before_commit",
      "A platform is told that its message was taken before it is stored.",
      "stored"},
+    {RelayPlant::refuse_for_one,
+     "relay_refuse_for_one",
+     "While one instance is full, platforms are told to send again.",
+     "alone"},
+    {RelayPlant::wait_for_full,
+     "relay_wait_for_full",
+     "While one instance is full, nobody else is looked after.",
+     "alone"},
 }};
 
 }  // namespace

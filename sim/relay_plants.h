@@ -25,6 +25,8 @@ enum class RelayPlant {
     never_poke,
     answer_twice,
     tell_before_commit,
+    refuse_for_one,
+    wait_for_full,
 };
 
 struct RelayPlantInfo {

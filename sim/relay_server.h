@@ -19,8 +19,6 @@
 
 namespace interlock::sim {
 
-// Small, so that runs meet the bounds.
-inline constexpr DeliveryBounds kSimDeliveryBounds{.entries_max = 12};
 inline constexpr std::size_t kSimFactJobsMax = 3;
 
 class RelayServer {

@@ -27,7 +27,7 @@ constexpr std::array<Weight, 13> kWeights = {{
     {RelayStepKind::request, 60},
     {RelayStepKind::policy, 25},
     {RelayStepKind::advance, 70},
-    {RelayStepKind::letter, 6},
+    {RelayStepKind::letter, 8},
     {RelayStepKind::trouble, 25},
     {RelayStepKind::crash, 4},
 }};
@@ -92,6 +92,7 @@ RelaySimulation::RelaySimulation(const RelayRunConfig& config)
       cast_(make_relay_cast(config.seed)),
       watch_({cast_, mails_, clock_, log_}),
       masters_(MasterRing{SecretString(masters_text()), std::nullopt}),
+      bus_({watch_, config.plant}),
       waker_({watch_, power_, config.plant}) {
     for (const BotKey& bot : cast_.bots) {
         bots_.push_back(std::make_unique<RelayBotModel>(RelayBotModel::Parts{
@@ -287,7 +288,7 @@ void RelaySimulation::take(const RelayStep& step) {
         case RelayStepKind::advance:
             return advance(random);
         case RelayStepKind::letter:
-            return requeue_letter(random);
+            return take_letters(random);
         case RelayStepKind::trouble:
             return make_trouble(random);
         case RelayStepKind::crash:
@@ -307,6 +308,14 @@ void RelaySimulation::check_now() {
             if (link->socket->is_gone || link->socket->close_code != 0) {
                 watch_.socket_over(link->facts->number);
             }
+        }
+    }
+    for (const RelayGateway& gateway : gateways_) {
+        const RelayLinkPtr link = gateway.live();
+        const auto newest = current_.find(gateway.member->instance_id);
+        if (link && newest != current_.end() && newest->second == link->session &&
+            link->socket->takes() && !link->facts->is_idle) {
+            watch_.check_head(gateway.member->instance_id, link->facts->number);
         }
     }
     watch_.check_sleepers();

@@ -29,7 +29,7 @@ enum class RelayStepKind {
     request,    // A gateway asks something of a chat.
     policy,     // Routes, bindings, scopes and policies change.
     advance,    // Time passes.
-    letter,     // A person has a dead letter delivered after all.
+    letter,     // A person has dead letters delivered after all, or thrown away.
     trouble,    // Store, platforms or bus begin or cease to fail.
     crash,
 };
@@ -77,7 +77,7 @@ private:
     void change_policy(SeededRandom& random);
     RelayWork some_change(SeededRandom& random);
     RelayWork change_instance(SeededRandom& random);
-    void requeue_letter(SeededRandom& random);
+    void take_letters(SeededRandom& random);
     // Gateways: relay_gateway.cc.
     void deliver_lines(SeededRandom& random);
     void read_line(RelayGateway& gateway, const RelayLinkPtr& link, SeededRandom& random);

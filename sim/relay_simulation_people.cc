@@ -78,6 +78,25 @@ void RelaySimulation::set_up() {
     for (std::size_t i = 0; i < 6 * cast_.members.size(); ++i) {
         change_policy(random);
     }
+    if (!cast_.away.empty()) {
+        server_->lane.submit([this](RelayTurn& turn) {
+            const RelayChat& chat = cast_.chats[cast_.chats.size() - cast_.users.size()];
+            server_->state.bind(
+                turn,
+                {.platform = chat.bot.platform,
+                 .user_id = chat.dm_user,
+                 .instance_id = cast_.away,
+                 .tenant_id = cast_.member(cast_.away).tenant_id,
+                 .user_name = {},
+                 .made_by = "operator",
+                 .made_at = turn.now()});
+            server_->state.dm_defaults.put(
+                turn,
+                row_key({chat.bot.platform, chat.dm_user}),
+                {chat.bot.platform, chat.dm_user, cast_.away});
+        });
+        flush();
+    }
 }
 
 void RelaySimulation::write(SeededRandom& random) {
@@ -87,6 +106,9 @@ void RelaySimulation::write(SeededRandom& random) {
     // Guild channels are where most is decided.
     if (random.chance(500)) {
         mail.chat = random.below(3 * (cast_.tenants.size() + 1));
+    }
+    if (!cast_.away.empty() && random.chance(250)) {
+        mail.chat = cast_.chats.size() - cast_.users.size();  // The owner of who is away writes on.
     }
     const RelayChat& chat = cast_.chats[mail.chat];
     mail.event_id = "e" + number;
@@ -137,6 +159,11 @@ void RelaySimulation::submit(RelayMail& mail) {
     const bool is_lost = mix_seeds(mails_.size(), mail.chat) % 5 == 0 && !is_calm_;
     const std::uint64_t life = life_;
     const bool was_stored = watch_.is_stored(mail.event_key);
+    if (config_.plant == RelayPlant::refuse_for_one && !was_stored && watch_.is_any_full()) {
+        --mail.under_way;
+        watch_.refused(mail);
+        return;
+    }
     server_->inbound.submit(
         arrival_of(mail, chat),
         [this, life, is_lost, was_stored, key = mail.event_key](const InboxAnswer& answer) {
@@ -146,6 +173,9 @@ void RelaySimulation::submit(RelayMail& mail) {
             RelayMail& answered = mails_.at(key);
             if (--answered.under_way < 0) {
                 log_.report("reply", key + " was answered twice to its platform");
+            }
+            if (!answer.is_stored && !server_->lane.is_lost()) {
+                watch_.refused(answered);
             }
             if (answer.is_stored && !is_lost) {
                 watch_.told(answered);
@@ -314,15 +344,34 @@ RelayWork RelaySimulation::change_instance(SeededRandom& random) {
     };
 }
 
-void RelaySimulation::requeue_letter(SeededRandom& random) {
-    const std::vector<BufferKey> letters = watch_.dead_letters();
-    if (letters.empty()) {
+void RelaySimulation::take_letters(SeededRandom& random) {
+    const std::vector<BufferKey> all = watch_.dead_letters();
+    if (all.empty()) {
         return;
     }
-    const BufferKey key = letters[random.below(letters.size())];
-    server_->lane.submit([this, key](RelayTurn& turn) {
-        watch_.expect_requeue(key);
-        (void)server_->delivery.requeue_dead(turn, key, "operator");
+    const BufferKey key = all[random.below(all.size())];
+    RelayDelivery::Letters letters;
+    letters.instance_id = key.instance_id;
+    letters.principal = "operator";
+    const bool is_one = random.chance(500);
+    const bool discards = !is_one && random.chance(500);
+    if (is_one) {
+        letters.seq = key.seq;
+    } else if (discards) {
+        letters.older_than = Duration::of_minutes(1);
+    }
+    server_->lane.submit([this, letters, discards](RelayTurn& turn) {
+        for (const BufferKey& meant : watch_.dead_letters()) {
+            if (meant.instance_id == letters.instance_id &&
+                (!letters.seq || meant.seq == *letters.seq)) {
+                watch_.expect_taken(meant);
+            }
+        }
+        if (discards) {
+            server_->delivery.discard_dead(turn, letters);
+        } else {
+            (void)server_->delivery.requeue_dead(turn, letters);
+        }
     });
     flush();
 }

@@ -64,6 +64,7 @@ TEST_F(RelaySimulationTest, NothingIsViolatedAndRunsMeetWhatTheyAreAbout) {
         sum.duplicates += result.counts.duplicates;
         sum.acknowledged += result.counts.acknowledged;
         sum.dead += result.counts.dead;
+        sum.dropped += result.counts.dropped;
         sum.declined += result.counts.declined;
         sum.calls += result.counts.calls;
         sum.unknown += result.counts.unknown;
@@ -75,6 +76,7 @@ TEST_F(RelaySimulationTest, NothingIsViolatedAndRunsMeetWhatTheyAreAbout) {
     EXPECT_GT(sum.duplicates, 500u);
     EXPECT_GT(sum.acknowledged, 1500u);
     EXPECT_GT(sum.dead, 100u);
+    EXPECT_GT(sum.dropped, 100u);
     EXPECT_GT(sum.declined, 500u);
     EXPECT_GT(sum.calls, 300u);
     EXPECT_GT(sum.unknown, 10u);

@@ -16,6 +16,7 @@ constexpr Duration kCooldown = Duration::of_seconds(60);
 constexpr Duration kPokedWithin = Duration::of_seconds(61);
 constexpr Duration kIdleAnswered = Duration::of_seconds(6);  // Hints get lost.
 constexpr Duration kGivesUp = Duration::of_hours(24);
+constexpr Duration kWrittenWithin = Duration::of_seconds(5);  // Hints get lost.
 
 std::string name_of(const std::pair<std::string, std::int64_t>& place) {
     return place.first + "/" + std::to_string(place.second);
@@ -32,6 +33,7 @@ std::string names(const std::set<std::string>& list) {
 }  // namespace
 
 void RelayWatch::on_commit(const RelayCommit& batch) {
+    check_room(batch);
     for (const RelayRowWrite& write : batch.rows) {
         oracle.apply(write);
         if (write.kind == InstanceRow::kKind && write.json) {
@@ -46,14 +48,51 @@ void RelayWatch::on_commit(const RelayCommit& batch) {
         on_dead(letter);
     }
     for (const BufferKey& key : batch.dead_removed) {
-        if (requeues_.erase({key.instance_id, key.seq}) == 0 ||
-            dead_.erase({key.instance_id, key.seq}) == 0) {
-            report("I8", "the dead letter " + name_of({key.instance_id, key.seq}) + " went away");
-        }
+        on_letter_gone({key.instance_id, key.seq});
     }
     for (const RelayRowWrite& write : batch.rows) {
         on_outbound_row(write);
     }
+}
+
+// What is laid aside for want of room belongs to an instance that has none.
+void RelayWatch::check_room(const RelayCommit& batch) {
+    const auto is_of = [](const auto& id, const auto& entry) { return entry.instance_id == id; };
+    for (const DeadLetter& letter : batch.dead) {
+        const std::string& id = letter.entry.instance_id;
+        const auto waiting = std::ranges::count_if(
+            buffer_, [&](const auto& item) { return item.first.first == id; });
+        const auto added = std::ranges::count_if(
+            batch.appended, [&](const BufferEntry& entry) { return is_of(id, entry); });
+        if (letter.reason == "overflow" && !instances_[id].is_overflowing &&
+            std::cmp_less(waiting + added, kSimDeliveryBounds.entries_max)) {
+            report(
+                "alone", letter.entry.event_key + " was laid aside although " + id + " has room");
+        }
+    }
+}
+
+// A person took it, its time is over, or its instance has too many: then the oldest goes.
+void RelayWatch::on_letter_gone(const Place& place) {
+    const auto found = dead_.find(place);
+    const bool is_taken = taken_.erase(place) > 0;
+    if (found == dead_.end()) {
+        report("I8", "the dead letter " + name_of(place) + " went away and was not there");
+        return;
+    }
+    const Timestamp died = found->second.dead_at;
+    const bool has_ended = parts_.clock.now() >= died + kSimDeliveryBounds.dead_life;
+    const auto is_same = [&](const auto& item) { return item.first.first == place.first; };
+    const auto count = std::ranges::count_if(dead_, is_same);
+    const bool is_oldest = std::ranges::none_of(
+        dead_, [&](const auto& item) { return is_same(item) && item.second.dead_at < died; });
+    const bool is_surplus =
+        std::cmp_greater(count, kSimDeliveryBounds.dead_entries_max) && is_oldest;
+    if (!is_taken && !has_ended && !is_surplus) {
+        report("alone", "the dead letter " + name_of(place) + " went away without its own fault");
+    }
+    counts.dropped += !is_taken && !has_ended ? 1 : 0;
+    dead_.erase(found);
 }
 
 // Every event of the batch against the oracle: who got it is who should.
@@ -107,15 +146,21 @@ void RelayWatch::take_entry(const BufferEntry& entry, const std::set<std::string
     const auto is_requeued = [&](const Place& dead) {
         const auto found = dead_.find(dead);
         return found != dead_.end() && dead.first == entry.instance_id &&
-               found->second == entry.event_key;
+               found->second.event_key == entry.event_key;
     };
-    if (!new_events.contains(entry.event_key) && !std::ranges::any_of(requeues_, is_requeued)) {
+    if (!new_events.contains(entry.event_key) && !std::ranges::any_of(taken_, is_requeued)) {
         const auto tenant = tenants_.find(entry.event_key);
         const bool is_foreign = tenant == tenants_.end() ||
                                 parts_.cast.member(entry.instance_id).tenant_id != tenant->second;
         report(is_foreign ? "I7" : "gate", entry.event_key + " reached " + entry.instance_id);
     }
-    buffer_[place] = Entry{entry.kind, entry.event_key, {}, {}};
+    buffer_[place] = Entry{entry.kind, entry.event_key, {}, {}, {}};
+}
+
+bool RelayWatch::has_later_ack(const Place& place) const {
+    return std::ranges::any_of(believed_, [&](const Place& other) {
+        return other.first == place.first && other.second > place.second;
+    });
 }
 
 // A forward that nobody acknowledges: later mail was, its gateway went idle, or a minute has passed
@@ -124,12 +169,10 @@ bool RelayWatch::is_settled_forward(const Place& place, const Entry& entry) cons
     if (entry.kind != EntryKind::passthrough || entry.sockets.empty()) {
         return false;
     }
-    const bool has_later = std::ranges::any_of(believed_, [&](const Place& other) {
-        return other.first == place.first && other.second > place.second;
-    });
     const bool has_left = std::ranges::any_of(
         entry.sockets, [this](std::uint64_t socket) { return idle_.contains(socket); });
-    return has_later || has_left || parts_.clock.now() >= entry.written_at + kForwardSettles;
+    return has_later_ack(place) || has_left ||
+           parts_.clock.now() >= entry.written_at + kForwardSettles;
 }
 
 void RelayWatch::on_acknowledged(const Place& place) {
@@ -156,18 +199,23 @@ void RelayWatch::on_dead(const DeadLetter& letter) {
             report("I8", name_of(place) + " was laid aside and had never come");
         }
         last_seq_[place.first] = place.second;
-        dead_[place] = letter.entry.event_key;
+        dead_[place] = {letter.entry.event_key, letter.dead_at};
         return;
     }
     if (letter.reason == "not_acknowledged" && found->second.sockets.size() < kSocketsMax) {
         report("I8", name_of(place) + " was laid aside before three sockets had it");
+    }
+    const Duration apart{2 * kSimDeliveryBounds.attempt_spacing.microseconds};
+    if (letter.reason == "not_acknowledged" && !has_later_ack(place) &&
+        parts_.clock.now() < found->second.first_written_at + apart) {
+        report("I8", name_of(place) + " was laid aside because its network flapped");
     }
     const std::int64_t came_at = place.second;  // A number is never before its time.
     if (letter.reason == "expired" &&
         parts_.clock.now().microseconds < came_at - 1000 + kEntryLife.microseconds) {
         report("I8", name_of(place) + " was laid aside before its time");
     }
-    dead_[place] = found->second.event_key;
+    dead_[place] = {found->second.event_key, letter.dead_at};
     buffer_.erase(found);
 }
 
@@ -188,7 +236,7 @@ void RelayWatch::compare(RelayStore& store) {
             report("durability", name_of(place) + " waited and is not in the store");
         }
     }
-    for (const auto& [place, event_key] : dead_) {
+    for (const auto& [place, letter] : dead_) {
         if (laid_aside.erase(place) == 0) {
             report("durability", "the dead letter " + name_of(place) + " is not in the store");
         }
@@ -203,7 +251,7 @@ void RelayWatch::compare(RelayStore& store) {
 
 std::vector<BufferKey> RelayWatch::dead_letters() const {
     std::vector<BufferKey> keys;
-    for (const auto& [place, event_key] : dead_) {
+    for (const auto& [place, letter] : dead_) {
         keys.push_back({place.first, place.second});
     }
     return keys;
@@ -270,6 +318,7 @@ void RelayWatch::on_mail(
     }
     newest = place.second;
     if (entry.sockets.empty()) {
+        entry.first_written_at = parts_.clock.now();
         std::int64_t& first = first_written_[socket.instance_id];
         if (place.second <= first) {
             report("I8", name_of(place) + " went out first after its successor");
@@ -324,6 +373,37 @@ void RelayWatch::on_ack(const BufferKey& key, bool is_believed) {
 void RelayWatch::told(const RelayMail& mail) {
     if (!is_stored(mail.event_key)) {
         report("stored", "the platform was told of " + mail.event_key + " which is not stored");
+    }
+}
+
+bool RelayWatch::is_full(const std::string& instance_id) const {
+    const auto found = instances_.find(instance_id);
+    return found != instances_.end() && found->second.is_overflowing;
+}
+
+bool RelayWatch::is_any_full() const {
+    return std::ranges::any_of(
+        instances_, [](const auto& item) { return item.second.is_overflowing; });
+}
+
+void RelayWatch::refused(const RelayMail& mail) {
+    report("alone", "the platform is to send " + mail.event_key + " again although nothing failed");
+}
+
+// Whatever others do. Files that are being fetched are its own affair (ADR 0012).
+void RelayWatch::check_head(const std::string& instance_id, std::uint64_t socket) {
+    const auto first = buffer_.lower_bound({instance_id, 0});
+    if (first == buffer_.end() || first->first.first != instance_id ||
+        first->second.sockets.contains(socket) ||
+        parts_.mails.at(first->second.event_key).has_file) {
+        heads_.erase(instance_id);
+        return;
+    }
+    Head& head = heads_[instance_id];
+    if (head.place != first->first || head.socket != socket) {
+        head = {first->first, socket, parts_.clock.now()};
+    } else if (parts_.clock.now() > head.since + kWrittenWithin) {
+        report("alone", name_of(head.place) + " waits although its gateway is there and has room");
     }
 }
 
@@ -401,7 +481,8 @@ void RelayWatch::new_life() {
     requests_.clear();
     answers_.clear();
     answered_ = 0;
-    requeues_.clear();
+    taken_.clear();
+    heads_.clear();
 }
 
 }  // namespace interlock::sim

@@ -19,6 +19,10 @@
 
 namespace interlock::sim {
 
+// Small, so that runs meet the bounds.
+inline constexpr DeliveryBounds kSimDeliveryBounds{
+    .entries_max = 12, .attempt_spacing = Duration::of_seconds(5), .dead_entries_max = 6};
+
 // One socket as it stands when something is written to it.
 struct RelaySocketFacts {
     std::uint64_t number = 0;
@@ -58,10 +62,13 @@ public:
 
     // The store.
     void on_commit(const RelayCommit& batch);
-    void expect_requeue(const BufferKey& key) { requeues_.insert({key.instance_id, key.seq}); }
+    // A person asks for this letter to be delivered after all, or to be thrown away.
+    void expect_taken(const BufferKey& key) { taken_.insert({key.instance_id, key.seq}); }
     void compare(RelayStore& store);
     bool is_stored(const std::string& event_key) const { return tenants_.contains(event_key); }
     bool has_mail() const { return !buffer_.empty(); }
+    bool is_full(const std::string& instance_id) const;  // It sheds.
+    bool is_any_full() const;
     std::vector<BufferKey> dead_letters() const;
 
     // Sockets.
@@ -70,6 +77,10 @@ public:
     void on_going_idle(std::uint64_t socket);
     void set_connected(const std::string& instance_id, bool is_connected);
     void told(const RelayMail& mail);
+    // Nothing failed, and the platform is to send it again.
+    void refused(const RelayMail& mail);
+    // The instance's newest socket takes whatever it is given: its oldest mail must be there soon.
+    void check_head(const std::string& instance_id, std::uint64_t socket);
 
     // Requests: relay_watch_outbound.cc.
     void on_request(const std::string& request_id, RelayRequestFacts request);
@@ -95,6 +106,7 @@ public:
         std::uint64_t duplicates = 0;  // Written again to another socket, not acknowledged before.
         std::uint64_t acknowledged = 0;
         std::uint64_t dead = 0;
+        std::uint64_t dropped = 0;  // Dead letters that had to make room.
         std::uint64_t requests = 0;
         std::uint64_t declined = 0;
         std::uint64_t calls = 0;
@@ -109,6 +121,11 @@ private:
         std::string event_key;
         std::set<std::uint64_t> sockets;  // It was written to.
         Timestamp written_at;
+        Timestamp first_written_at;
+    };
+    struct Letter {
+        std::string event_key;
+        Timestamp dead_at;
     };
     struct Send {
         OutboundRow row;
@@ -122,6 +139,9 @@ private:
     void take_entry(const BufferEntry& entry, const std::set<std::string>& new_events);
     void on_acknowledged(const Place& place);
     void on_dead(const DeadLetter& letter);
+    void on_letter_gone(const Place& place);
+    void check_room(const RelayCommit& batch);
+    bool has_later_ack(const Place& place) const;
     bool is_settled_forward(const Place& place, const Entry& entry) const;
     void on_outbound_row(const RelayRowWrite& write);
     void on_mail(
@@ -132,11 +152,17 @@ private:
     void check_quiet_call(const BotKey& bot, const PlatformCall& call);
 
     std::map<Place, Entry> buffer_;
-    std::map<Place, std::string> dead_;  // With their events.
+    std::map<Place, Letter> dead_;
     std::set<Place> acknowledged_;
     std::set<Place> believed_;  // Acks that came on the instance's newest socket.
     std::set<Place> doubted_;   // On another.
-    std::set<Place> requeues_;
+    std::set<Place> taken_;
+    struct Head {
+        Place place;
+        std::uint64_t socket = 0;
+        Timestamp since;
+    };
+    std::map<std::string, Head> heads_;        // Oldest mail that its socket has not got.
     std::map<std::string, TenantId> tenants_;  // Decided events.
     std::map<std::string, std::int64_t> last_seq_;
     std::map<std::string, std::int64_t> first_written_;  // The newest entry that ever went out.

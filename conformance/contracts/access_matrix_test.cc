@@ -200,6 +200,8 @@ std::map<std::string, Row> relay_rows() {
           "list_relay_dead_letters",
           "requeue_relay_dead_letter",
           "discard_relay_dead_letter",
+          "requeue_relay_dead_letters",
+          "discard_relay_dead_letters",
           "list_relay_events",
           "explain_relay_event",
           "list_relay_outbounds",

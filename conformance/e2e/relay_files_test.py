@@ -3,20 +3,18 @@ the connector, in order, whatever is slow, too large or killed; the bot's token 
 """
 
 import http.client
-import http.server
 import json
 import pathlib
 import shutil
 import sys
 import tempfile
-import threading
-import time
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 
 import plane
 import relay_wire
+from bot_api import PICTURE, BotApi
 from commands import Commands
 
 TOKEN = "777:canarytokenofabotKq8ZrT5vXn2"
@@ -24,96 +22,6 @@ SECRET = "secret-of-a-gateway-that-fetches-files"
 OTHER = "secret-of-another-tenants-gateway-xx"
 PATIENCE = plane.PATIENCE_SECONDS
 USER = 4242
-PICTURE = bytes(range(256)) * 512
-
-
-class BotApi:
-    """Telegram, as far as a polling bot sees it: updates are repeated until a larger offset is asked for."""
-
-    def __init__(self):
-        self.changed = threading.Condition()
-        self.updates = []
-        self.offset = 0
-        self.fetched = []
-        self.is_slow = False
-        api = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self):
-                assert self.path.startswith(f"/file/bot{TOKEN}/"), self.path
-                self.answer("application/octet-stream", api.file(self.path.rsplit("/", 1)[1]))
-
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
-                start = f"/bot{TOKEN}/"
-                assert self.path.startswith(start), self.path
-                result = api.call(self.path.removeprefix(start), body)
-                self.answer("application/json", json.dumps({"ok": True, "result": result}).encode())
-
-            def answer(self, kind, body):
-                try:
-                    self.send_response(200)
-                    self.send_header("Content-Type", kind)
-                    self.send_header("Content-Length", str(len(body)))
-                    self.end_headers()
-                    self.wfile.write(body)
-                except OSError:
-                    pass  # The server was killed meanwhile.
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.base = f"http://127.0.0.1:{self.server.server_address[1]}"
-
-    def call(self, method, body):
-        if method == "getMe":
-            return {"id": 777, "is_bot": True, "username": "files_bot"}
-        if method == "getUpdates":
-            return self.next_updates(body)
-        if method == "getFile":
-            return {"file_id": body["file_id"], "file_path": "photos/" + body["file_id"].rsplit("-", 1)[1]}
-        return True
-
-    def next_updates(self, body):
-        with self.changed:
-            self.offset = max(self.offset, body.get("offset", 0))
-            self.changed.notify_all()
-            waiting = [one for one in self.updates if one["update_id"] >= self.offset]
-            if not waiting:
-                self.changed.wait(0.2)
-            return [one for one in self.updates if one["update_id"] >= self.offset]
-
-    def file(self, name):
-        with self.changed:
-            self.fetched.append(name)
-            self.changed.notify_all()
-            while self.is_slow:
-                self.changed.wait()
-        return PICTURE + name.encode()
-
-    def say(self, number, **message):
-        with self.changed:
-            self.updates.append({"update_id": number, "message": {
-                "message_id": number, "chat": {"id": USER, "type": "private"}, "from": {"id": USER}, **message}})
-            self.changed.notify_all()
-
-    def set_slow(self, is_slow):
-        with self.changed:
-            self.is_slow = is_slow
-            self.changed.notify_all()
-
-    def wait_for(self, what, condition):
-        deadline = time.monotonic() + PATIENCE
-        with self.changed:
-            while not condition():
-                left = deadline - time.monotonic()
-                assert left > 0, what
-                self.changed.wait(left)
 
 
 class Gateway:
@@ -156,9 +64,9 @@ def photo(name):
 
 
 def a_file_arrives(api, server, gateway):
-    api.say(1, text="before")
-    api.say(2, caption="look", photo=photo("one"))
-    api.say(3, text="after")
+    api.say(1, USER, text="before")
+    api.say(2, USER, caption="look", photo=photo("one"))
+    api.say(3, USER, text="after")
     assert gateway.next_message()["text"] == "before"
     event = gateway.next_message()
     assert event["text"] == "look" and event["message_type"] == "photo", event
@@ -173,7 +81,7 @@ def a_file_arrives(api, server, gateway):
 
 
 def a_file_is_too_large(api, gateway):
-    api.say(4, caption="big", document={
+    api.say(4, USER, caption="big", document={
         "file_id": "canaryfile-big", "file_name": "film.mp4", "file_size": 30_000_000})
     event = gateway.next_message()
     assert event["text"] == "big\n[Missing: film.mp4 (document). It is larger than may be fetched.]", event
@@ -183,8 +91,8 @@ def a_file_is_too_large(api, gateway):
 def a_slow_file_holds_nobody_up(api, commands, folder, server, gateway):
     """Telegram is told at once; a server killed meanwhile fetches again, and the order is kept."""
     api.set_slow(True)
-    api.say(5, caption="slow", photo=photo("two"))
-    api.say(6, text="behind it")
+    api.say(5, USER, caption="slow", photo=photo("two"))
+    api.say(6, USER, text="behind it")
     api.wait_for("the fetch", lambda: "two" in api.fetched)
     api.wait_for("Telegram to be told", lambda: api.offset > 6)
     assert commands.run("relay", "status")["files_under_way"] == 1
@@ -202,7 +110,7 @@ def a_slow_file_holds_nobody_up(api, commands, folder, server, gateway):
 
 def a_stop_waits_for_no_file(api, folder, server, gateway):
     api.set_slow(True)
-    api.say(7, caption="at the end", photo=photo("three"))
+    api.say(7, USER, caption="at the end", photo=photo("three"))
     api.wait_for("the fetch", lambda: "three" in api.fetched)
     gateway.wire.cut()
     assert server.stop() == 0
@@ -225,7 +133,7 @@ def search(folder, lines):
 
 def main():
     folder = tempfile.mkdtemp(prefix="interlock-files-")
-    api = BotApi()
+    api = BotApi(TOKEN)
     (pathlib.Path(folder) / "bot.token").write_text(TOKEN + "\n")
     (pathlib.Path(folder) / "config.toml").write_text(
         f'[[relay.bot]]\nplatform = "telegram"\nbot_id = "777"\ntoken_file = "{folder}/bot.token"\n'

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/errors.h"
@@ -67,8 +68,8 @@ RelayCommit any_batch(std::map<TenantId, std::int64_t>& chains) {
     some_of([&] { batch.acknowledged.push_back(any_key()); });
     some_of([&] { batch.attempts.push_back({any_key(), static_cast<int>(small())}); });
     some_of([&] {
-        batch.dead.push_back(letter(
-            entry(instance(), small(), small() < 5 ? "" : "own"), near_noon() - kDeadLetterLife));
+        batch.dead.push_back(
+            letter(entry(instance(), small(), small() < 5 ? "" : "own"), near_noon()));
     });
     some_of([&] { batch.dead_removed.push_back(any_key()); });
     some_of([&] {
@@ -105,8 +106,14 @@ std::string all_of(RelayStore& store) {
     for (const DeadLetter& found : value_of(store.read_dead_letters("", {}, 100))) {
         all += text_of(found.entry) + std::to_string(found.dead_at.microseconds) + " ";
     }
-    for (const auto& [instance_id, total] : value_of(store.dead_letter_totals())) {
-        all += instance_id + ":" + std::to_string(total.bytes) + " ";
+    std::set<std::string> heads;  // Those of one moment come in any order.
+    for (const auto& [instance_id, head] : value_of(store.load_dead_letters())) {
+        heads.insert(
+            name_of(instance_id, head.seq) + ":" + std::to_string(head.bytes) + "@" +
+            std::to_string(head.dead_at.microseconds));
+    }
+    for (const std::string& head : heads) {
+        all += head + " ";
     }
     for (const auto& [tenant_id, head] : value_of(store.load_heads())) {
         all += tenant_id.text() + ":" + std::to_string(head.seq) + " ";

@@ -458,6 +458,58 @@ std::vector<ConfigKey> control_keys() {
     };
 }
 
+// The bounds of what is kept for one instance.
+std::vector<ConfigKey> relay_bound_keys() {
+    constexpr std::size_t kEntriesMost = 1'000'000;
+    constexpr std::int64_t kBytesLeast = 65'536;
+    constexpr std::int64_t kBytesMost = std::int64_t{1} << 34U;
+    const auto count = [](std::string name, std::string help, std::size_t DeliveryBounds::* bound) {
+        return ConfigKey{
+            std::move(name),
+            std::move(help),
+            [bound](const Config& c) { return std::to_string(c.relay.delivery.*bound); },
+            [bound](Config& c, const std::string& text) {
+                return set_integer<std::size_t>(c.relay.delivery.*bound, text, 1, kEntriesMost);
+            }};
+    };
+    const auto bytes =
+        [](std::string name, std::string help, std::int64_t DeliveryBounds::* bound) {
+            return ConfigKey{
+                std::move(name),
+                std::move(help),
+                [bound](const Config& c) { return std::to_string(c.relay.delivery.*bound); },
+                [bound](Config& c, const std::string& text) {
+                    return set_integer<std::int64_t>(
+                        c.relay.delivery.*bound, text, kBytesLeast, kBytesMost);
+                }};
+        };
+    return {
+        count(
+            "relay.buffer.entries_max",
+            "Messages that wait for one agent; what comes then is laid aside as a dead letter.",
+            &DeliveryBounds::entries_max),
+        bytes("relay.buffer.bytes_max", "Their bytes, likewise.", &DeliveryBounds::bytes_max),
+        count(
+            "relay.dead_letters.entries_max",
+            "Dead letters of one agent; beyond them the one that died first goes.",
+            &DeliveryBounds::dead_entries_max),
+        bytes(
+            "relay.dead_letters.bytes_max",
+            "Their bytes, likewise.",
+            &DeliveryBounds::dead_bytes_max),
+        {"relay.dead_letters.life_hours",
+         "Hours that a dead letter is kept for somebody to look at.",
+         [](const Config& c) {
+             const Duration life = c.relay.delivery.dead_life;
+             return std::to_string(life.microseconds / Duration::of_hours(1).microseconds);
+         },
+         [](Config& c, const std::string& text) {
+             return set_duration(
+                 c.relay.delivery.dead_life, text, Duration::of_hours(1), {1, 8784});
+         }},
+    };
+}
+
 std::vector<ConfigKey> relay_keys() {
     return {
         {"relay.require_address",
@@ -543,6 +595,9 @@ std::vector<ConfigKey> all_config_keys() {
     for (const auto& group :
          {mail_keys(), paper_keys(), supervisor_keys(), control_keys(), bot_keys(), relay_keys()}) {
         keys.insert(keys.end(), group.begin(), group.end());
+    }
+    for (ConfigKey& key : relay_bound_keys()) {
+        keys.push_back(std::move(key));
     }
     for (const LimitSpec& spec : limit_specs()) {
         keys.push_back(limit_key(spec));

@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "base/secret_string.h"
+#include "core/relay/delivery_queue.h"
 #include "services/relay/relay_issuers.h"
 
 namespace toml {
@@ -47,6 +48,7 @@ struct RelayConfig {
     std::vector<RelayIssuer> issuers;
     std::vector<std::string> wake_allow_cidrs;
     std::vector<std::string> require_address;  // Platforms.
+    DeliveryBounds delivery;
 };
 
 // The keys that a bot of a platform may have besides platform, bot_id and public_url.

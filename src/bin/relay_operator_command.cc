@@ -6,6 +6,7 @@
 #include "base/json_list.h"
 #include "base/text.h"
 #include "bin/console.h"
+#include "bin/relay_letters.h"
 #include "bin/relay_view.h"
 #include "bin/server_client.h"
 
@@ -36,6 +37,8 @@ struct Options {
     std::string state;
     std::string after;
     std::string token_id;
+    bool all = false;
+    std::string older_than;
     std::int64_t limit = 50;
     std::int64_t grace_seconds = 24 * 60 * 60;
 };
@@ -237,21 +240,30 @@ void add_dead_letters(CommandLine& line, CLI::App& relay) {
                     {with_query("/dead_letters", {{"instance_id", given.instance}})},
                     with(describe_relay_dead_letters));
             });
-    const auto settle = [&](const char* name, const char* help, const char* done) {
+    const auto settle = [&](const char* name, const char* help) {
         Word(line, letters, name, help)
-            .needs("--instance", &Options::instance, "INSTANCE", kWhichInstance)
-            .needs("--buffer-id", &Options::buffer_id, "BUFFER", "As the list shows it.")
-            .runs([path = "/dead_letters/" + std::string(name), done](
-                      const GlobalOptions& global, const Options& given) {
-                return call(
+            .takes("--instance", &Options::instance, "INSTANCE", "Of this instance.")
+            .takes("--buffer-id", &Options::buffer_id, "BUFFER", "This one, as the list shows it.")
+            .flags("--all", &Options::all, "All of the instance, of the tenant, or of everybody.")
+            .takes("--tenant", &Options::tenant, "TENANT", kOnlyTenant)
+            .takes(
+                "--older-than",
+                &Options::older_than,
+                "SPAN",
+                "Only those dead for so long: 90s, 45m, 12h, 3d.")
+            .runs([word = std::string(name)](const GlobalOptions& global, const Options& given) {
+                return settle_letters(
                     global,
-                    {path,
-                     body_of({{"instance_id", given.instance}, {"buffer_id", given.buffer_id}})},
-                    saying(done));
+                    {.instance = given.instance,
+                     .tenant = given.tenant,
+                     .buffer_id = given.buffer_id,
+                     .all = given.all,
+                     .older_than = given.older_than},
+                    word);
             });
     };
-    settle("requeue", "Deliver one after all.", "It waits for the instance again, as the last.");
-    settle("discard", "Throw one away for good.", "Gone.");
+    settle("requeue", "Deliver one after all, or many.");
+    settle("discard", "Throw one away for good, or many.");
 }
 
 void add_sends(CommandLine& line, CLI::App& relay) {

@@ -92,7 +92,8 @@ Result<void> RelayPlatform::build() {
         .issuers = config.issuers,
         .fetch_keys = fetch_keys,
         .tenant_exists = parts_.tenant_exists,
-        .require_address = {config.require_address.begin(), config.require_address.end()}});
+        .require_address = {config.require_address.begin(), config.require_address.end()},
+        .delivery = config.delivery});
     TRY(check_chains());
     if (const auto opened = plane_->open(); !opened) {
         if (opened.error() != errors::master_key_missing &&

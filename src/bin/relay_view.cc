@@ -1,5 +1,6 @@
 #include "bin/relay_view.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "bin/console.h"
@@ -68,10 +69,38 @@ std::string identity_lines(const Json& status) {
            "\nGATEWAY_RELAY_BOT_ID=" + print_safe(text_at(*first, "bot_id")) + "\n";
 }
 
+bool names(const Json& event, std::string_view key, const std::string& instance) {
+    return std::ranges::any_of(list_at(event, key), [&](const Json& name) {
+        return name.is_string() && name.as_string() == instance;
+    });
+}
+
+// What became of an event for one instance; the gate's word is only the beginning of it.
+std::string fate_of(const Json& event, const Json& decision) {
+    const std::string instance = text_at(decision, "instance_id");
+    if (names(event, "laid_aside", instance)) {
+        return "laid aside, because its buffer was full";
+    }
+    const bool is_known = event.find("delivered") != nullptr;
+    const bool is_delivered =
+        is_known ? names(event, "delivered", instance) : truth_at(decision, "delivers");
+    return is_delivered ? "delivered" : "not delivered";
+}
+
 }  // namespace
 
 std::string receivers_of(const Json& event) {
     std::string names;
+    // Of events before it was kept, what the gate said stands for what happened.
+    if (event.find("delivered") != nullptr) {
+        for (const Json& name : list_at(event, "delivered")) {
+            names += (names.empty() ? "" : ", ") + name.as_string();
+        }
+        for (const Json& name : list_at(event, "laid_aside")) {
+            names += (names.empty() ? "" : ", ") + name.as_string() + " (laid aside)";
+        }
+        return names.empty() ? "-" : names;
+    }
     for (const Json& decision : list_at(event, "decisions")) {
         if (truth_at(decision, "delivers")) {
             names += (names.empty() ? "" : ", ") + text_at(decision, "instance_id");
@@ -108,6 +137,20 @@ std::string describe_relay_status(const Json& status) {
                         {"waiting for facts", number_at(status, "waiting_for_facts")},
                         {"files under way", number_at(status, "files_under_way")},
                         {"sends under way", number_at(status, "outbounds_pending")}});
+    for (const Json& bot : list_at(status, "bots")) {
+        if (text_at(bot, "deaf_since") != "-") {
+            text += print_safe(text_at(bot, "platform") + " " + text_at(bot, "bot_id")) +
+                    " has not heard its platform since " + text_at(bot, "deaf_since") +
+                    ". Look at its detail above and at the server's log.\n";
+        }
+    }
+    for (const Json& one : list_at(status, "shedding")) {
+        text += print_safe(text_at(one, "instance_id")) + " of " +
+                print_safe(text_at(one, "tenant_id")) + " has a full buffer since " +
+                text_at(one, "since") + ": " + number_at(one, "laid_aside") + " laid aside, " +
+                number_at(one, "dropped") +
+                " dead letters dropped. Start its gateway, or `interlock relay deprovision` it.\n";
+    }
     if (number_at(status, "sleepers_without_wake_url") != "0") {
         text += "Sleeping with mail and no wake URL: " +
                 number_at(status, "sleepers_without_wake_url") +
@@ -126,11 +169,14 @@ std::string describe_relay_instances(const Json& answer) {
              number_at(one, "waiting"),
              number_at(one, "outstanding"),
              number_at(one, "dead_letters"),
+             one.find("shedding") != nullptr && one.find("shedding")->is_object()
+                 ? "since " + text_at(*one.find("shedding"), "since")
+                 : "-",
              text_at(one, "oldest"),
              text_at(one, "seen_at")});
     }
     return table_or(
-        {"instance", "tenant", "health", "waiting", "unacked", "dead", "oldest", "seen"},
+        {"instance", "tenant", "health", "waiting", "unacked", "dead", "full", "oldest", "seen"},
         rows,
         "No instances. `interlock relay gateway add` makes the first.");
 }
@@ -174,7 +220,7 @@ std::string describe_relay_dead_letters(const Json& answer) {
     if (!rows.empty()) {
         text +=
             "`interlock relay dead-letters requeue|discard --instance I --buffer-id B` settles "
-            "one.\n";
+            "one, with --all in place of --buffer-id all of them.\n";
     }
     return text;
 }
@@ -205,8 +251,8 @@ std::string describe_relay_why(const Json& event) {
          {"delivered to", receivers_of(event)},
          {"note", text_at(event, "note")}});
     for (const Json& decision : list_at(event, "decisions")) {
-        text += "\n" + print_safe(text_at(decision, "instance_id")) +
-                (truth_at(decision, "delivers") ? ": delivered" : ": not delivered") + "\n";
+        const std::string instance = text_at(decision, "instance_id");
+        text += "\n" + print_safe(instance) + ": " + fate_of(event, decision) + "\n";
         Rows rows;
         for (const Json& step : list_at(decision, "steps")) {
             rows.push_back({"  " + text_at(step, "code"), text_at(step, "reason")});

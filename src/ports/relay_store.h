@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "contracts/ids.h"
-#include "core/relay/delivery_queue.h"
+#include "core/relay/dead_letters.h"
 #include "ports/ledger_store.h"
 
 namespace interlock {
@@ -99,9 +99,10 @@ struct RelayCommit {
     bool empty() const;
 };
 
-struct BufferTotals {
-    std::int64_t entries = 0;
-    std::int64_t bytes = 0;
+// A dead letter without its text, for the list in memory.
+struct StoredDeadLetter {
+    std::string instance_id;
+    DeadLetterHead head;
 };
 
 class RelayStore {
@@ -140,16 +141,15 @@ public:
     // Of an instance, "" for all; those after `after` in (instance, seq) order.
     virtual Result<std::vector<DeadLetter>> read_dead_letters(
         const std::string& instance_id, const BufferKey& after, std::int64_t count_max) = 0;
-    virtual Result<std::map<std::string, BufferTotals>> dead_letter_totals() = 0;
+    // Every dead letter, the one that died first first; for the start.
+    virtual Result<std::vector<StoredDeadLetter>> load_dead_letters() = 0;
 
-    // Removes rows, events and dead letters whose time ended before `now`, at most `count_max` of
-    // each and the oldest first; says how many in all. Until then they are found like any other.
+    // Removes rows and events whose time ended before `now`, at most `count_max` of each and the
+    // oldest first; says how many in all. Until then they are found like any other. Texts that
+    // commits have removed leave the disk with it, at the latest.
     virtual Result<std::int64_t> purge(Timestamp now, std::int64_t count_max) = 0;
 
     virtual Result<std::map<TenantId, LedgerHead>> load_heads() = 0;
 };
-
-// How long a dead letter is kept.
-inline constexpr Duration kDeadLetterLife = Duration::of_days(30);
 
 }  // namespace interlock

@@ -282,14 +282,19 @@ Result<std::vector<DeadLetter>> MemoryRelayStore::read_dead_letters(
     return letters;
 }
 
-Result<std::map<std::string, BufferTotals>> MemoryRelayStore::dead_letter_totals() {
-    std::map<std::string, BufferTotals> totals;
+Result<std::vector<StoredDeadLetter>> MemoryRelayStore::load_dead_letters() {
+    std::vector<StoredDeadLetter> letters;
     for (const auto& [place, letter] : contents_.dead) {
-        BufferTotals& total = totals[place.first];
-        ++total.entries;
-        total.bytes += static_cast<std::int64_t>(letter.entry.text.size());
+        letters.push_back(
+            {.instance_id = place.first,
+             .head = {
+                 .seq = place.second,
+                 .bytes = static_cast<std::int64_t>(letter.entry.text.size()),
+                 .dead_at = letter.dead_at}});
     }
-    return totals;
+    std::ranges::stable_sort(
+        letters, {}, [](const StoredDeadLetter& letter) { return letter.head.dead_at; });
+    return letters;
 }
 
 Result<std::int64_t> MemoryRelayStore::purge(Timestamp now, std::int64_t count_max) {
@@ -298,9 +303,6 @@ Result<std::int64_t> MemoryRelayStore::purge(Timestamp now, std::int64_t count_m
     }
     const auto rows = purge_map(
         contents_.rows, now, count_max, [](const RelayRow& row) { return row.expires_at; });
-    const auto letters = purge_map(contents_.dead, now, count_max, [](const DeadLetter& letter) {
-        return std::optional(letter.dead_at + kDeadLetterLife);
-    });
     const auto events = purge_map(
         contents_.events, now, count_max, [](const MemoryRelayContents::TakenEvent& event) {
             return std::optional(event.row.expires_at);
@@ -310,7 +312,7 @@ Result<std::int64_t> MemoryRelayStore::purge(Timestamp now, std::int64_t count_m
             return !contents_.events.contains(at.second);
         });
     }
-    return static_cast<std::int64_t>(rows.size() + letters.size() + events.size());
+    return static_cast<std::int64_t>(rows.size() + events.size());
 }
 
 Result<std::map<TenantId, LedgerHead>> MemoryRelayStore::load_heads() {

@@ -69,7 +69,7 @@ public:
         std::int64_t bytes_max) override;
     Result<std::vector<DeadLetter>> read_dead_letters(
         const std::string& instance_id, const BufferKey& after, std::int64_t count_max) override;
-    Result<std::map<std::string, BufferTotals>> dead_letter_totals() override;
+    Result<std::vector<StoredDeadLetter>> load_dead_letters() override;
     Result<std::int64_t> purge(Timestamp now, std::int64_t count_max) override;
     Result<std::map<TenantId, LedgerHead>> load_heads() override;
 

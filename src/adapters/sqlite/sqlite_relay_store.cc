@@ -138,9 +138,9 @@ Result<void> SqliteRelayStore::prepare_reads() {
                      "WHERE instance_id = ?1 AND (instance_id, seq) > (?2, ?3) "
                      "ORDER BY seq LIMIT ?4"));
     TRY_ASSIGN(
-        reads_.letter_totals,
-        db_->prepare("SELECT instance_id, count(*), sum(length(CAST(text AS BLOB))) "
-                     "FROM relay_dead_letters GROUP BY instance_id"));
+        reads_.load_letters,
+        db_->prepare("SELECT instance_id, seq, length(CAST(text AS BLOB)), dead_at "
+                     "FROM relay_dead_letters ORDER BY dead_at, position"));
     TRY_ASSIGN(reads_.load_heads, db_->prepare("SELECT tenant_id, seq, hash FROM heads"));
     return {};
 }
@@ -154,10 +154,6 @@ Result<void> SqliteRelayStore::prepare_purges() {
         purges_.events,
         db_->prepare("DELETE FROM relay_events WHERE position IN (SELECT position FROM "
                      "relay_events WHERE expires_at < ?1 ORDER BY expires_at LIMIT ?2)"));
-    TRY_ASSIGN(
-        purges_.letters,
-        db_->prepare("DELETE FROM relay_dead_letters WHERE position IN (SELECT position FROM "
-                     "relay_dead_letters WHERE dead_at < ?1 ORDER BY dead_at LIMIT ?2)"));
     return {};
 }
 
@@ -358,27 +354,28 @@ Result<std::vector<DeadLetter>> SqliteRelayStore::read_dead_letters(
     }
 }
 
-Result<std::map<std::string, BufferTotals>> SqliteRelayStore::dead_letter_totals() {
-    std::map<std::string, BufferTotals> totals;
-    SqliteRows rows = reads_.letter_totals.query();
+Result<std::vector<StoredDeadLetter>> SqliteRelayStore::load_dead_letters() {
+    std::vector<StoredDeadLetter> letters;
+    SqliteRows rows = reads_.load_letters.query();
     while (true) {
         TRY_ASSIGN(const bool found, rows.next());
         if (!found) {
-            return totals;
+            return letters;
         }
-        totals.emplace(
-            rows.text(0), BufferTotals{.entries = rows.integer(1), .bytes = rows.integer(2)});
+        letters.push_back(
+            {.instance_id = rows.text(0),
+             .head = {
+                 .seq = rows.integer(1),
+                 .bytes = rows.integer(2),
+                 .dead_at = Timestamp{rows.integer(3)}}});
     }
 }
 
 Result<std::int64_t> SqliteRelayStore::delete_expired(Timestamp now, std::int64_t count_max) {
     const std::int64_t limit = std::max<std::int64_t>(0, count_max);
     std::int64_t count = 0;
-    for (const auto& [statement, before] :
-         {std::pair(&purges_.rows, now),
-          std::pair(&purges_.events, now),
-          std::pair(&purges_.letters, now - kDeadLetterLife)}) {
-        if (const int code = statement->run(before, limit); !is_done(code)) {
+    for (SqliteStatement* const statement : {&purges_.rows, &purges_.events}) {
+        if (const int code = statement->run(now, limit); !is_done(code)) {
             return std::unexpected(db_->error_of(code));
         }
         count += db_->rows_changed();

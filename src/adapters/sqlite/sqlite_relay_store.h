@@ -61,7 +61,7 @@ public:
         std::int64_t bytes_max) override;
     Result<std::vector<DeadLetter>> read_dead_letters(
         const std::string& instance_id, const BufferKey& after, std::int64_t count_max) override;
-    Result<std::map<std::string, BufferTotals>> dead_letter_totals() override;
+    Result<std::vector<StoredDeadLetter>> load_dead_letters() override;
     // Also empties a short log, so that the texts of what was deleted leave the disk in quiet
     // times.
     Result<std::int64_t> purge(Timestamp now, std::int64_t count_max) override;
@@ -81,13 +81,12 @@ private:
         SqliteStatement read_entry;
         SqliteStatement read_letters_of_all;
         SqliteStatement read_letters;
-        SqliteStatement letter_totals;
+        SqliteStatement load_letters;
         SqliteStatement load_heads;
     };
     struct Purges {
         SqliteStatement rows;
         SqliteStatement events;
-        SqliteStatement letters;
     };
 
     explicit SqliteRelayStore(SqliteRelayOptions options) : options_(std::move(options)) {}

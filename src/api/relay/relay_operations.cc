@@ -23,8 +23,11 @@ void add_views(RelayRegistrar& to, RelayViews& views) {
          .method = "GET",
          .path = "/api/relay/status",
          .summary = "How the relay is: bots, sockets, what waits.",
-         .description = "Numbers over all instances. `bots` says of each whether it hears its "
-                        "platform.",
+         .description =
+             "Numbers over all instances. `bots` says of each whether it hears its platform: "
+             "`connected`, `connecting`, `deaf` (for a minute or longer) or `broken` (it will not "
+             "come back by itself). `shedding` names the instances whose buffer is full: what "
+             "comes for them is laid aside.",
          .answer = relay_status_schema()},
         [&views](const ApiCall&, const RelayReply& reply) -> Result<void> {
             views.status(reply);
@@ -37,7 +40,9 @@ void add_views(RelayRegistrar& to, RelayViews& views) {
          .summary = "List instances with their health and what waits for them.",
          .description =
              "Health: `live`, `draining`, `idle` (said so, still there), `asleep` (said so, gone), "
-             "`dead` (gone without a word), `new` (never seen).",
+             "`dead` (gone without a word), `new` (never seen). `shedding` is not null while its "
+             "buffer is full: since when, how many messages were laid aside, and how many dead "
+             "letters made room for them.",
          .query = {tenant_query()},
          .answer = relay_list_schema("instances", relay_instance_schema())},
         [&views](const ApiCall& call, const RelayReply& reply) -> Result<void> {
@@ -68,7 +73,9 @@ void add_events(RelayRegistrar& to, RelayViews& views) {
          .method = "GET",
          .path = "/api/relay/events",
          .summary = "List the latest events of platforms and who got them, newest first.",
-         .description = "Each with the decision for every instance that was considered.",
+         .description =
+             "Each with the decision for every instance that was considered, who got it, and for "
+             "whom it was laid aside because the buffer was full.",
          .query = {number_query("limit", "At most this many; 50 unless told.", 1, kRelayListMax)},
          .answer = relay_list_schema("events", relay_event_schema())},
         [&views](const ApiCall& call, const RelayReply& reply) -> Result<void> {
@@ -92,18 +99,75 @@ void add_events(RelayRegistrar& to, RelayViews& views) {
         });
 }
 
-Result<RelayViews::Letter> decode_letter(const ApiCall& call) {
+Result<RelayDelivery::Letters> decode_letter(const ApiCall& call) {
     FieldReader in(call.body);
-    RelayViews::Letter letter;
-    letter.principal = to_text(call.principal);
-    letter.key.instance_id = needed_id(in, "instance_id");
+    RelayDelivery::Letters letters;
+    letters.principal = to_text(call.principal);
+    letters.instance_id = needed_id(in, "instance_id");
     const std::string text = needed_id(in, "buffer_id");
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), letter.key.seq);
+    std::int64_t seq = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seq);
     if (!text.empty() && (error != std::errc() || end != text.data() + text.size())) {
         in.add_problem("buffer_id", "must be the number that the list shows, as text");
     }
-    return finish(in, std::move(letter));
+    letters.seq = seq;
+    return finish(in, std::move(letters));
+}
+
+// Whoever means all of them says so.
+Result<RelayDelivery::Letters> decode_letters(const ApiCall& call) {
+    FieldReader in(call.body);
+    RelayDelivery::Letters letters;
+    letters.principal = to_text(call.principal);
+    letters.instance_id = optional_id(in, "instance_id");
+    letters.tenant_id = in.optional<TenantId>("tenant_id").value_or(TenantId());
+    const bool means_all = in.optional_or("all", false);
+    letters.older_than = Duration::of_seconds(
+        in.optional_integer_or("older_than_seconds", 0, kOlderThanSecondsMax, 0));
+    if (letters.instance_id.empty() && letters.tenant_id.empty() && !means_all) {
+        in.add_problem("instance_id", "give this, tenant_id, or `all` as true");
+    }
+    return finish(in, std::move(letters));
+}
+
+void add_many_letters(RelayRegistrar& to, RelayViews& views) {
+    const auto request = [] {
+        return relay_request_schema(
+            {{"instance_id", false},
+             {"tenant_id", false},
+             {"all", false},
+             {"older_than_seconds", false}});
+    };
+    to.add(
+        {.id = "requeue_relay_dead_letters",
+         .method = "POST",
+         .path = "/api/relay/dead_letters/requeue_many",
+         .summary = "Have many dead letters delivered after all.",
+         .description = "Those of an instance, of a tenant, or all; in their order, behind what "
+                        "waits, under new buffer ids. At most 500 a call: call again while `left` "
+                        "exceeds `no_room`, which counts those whose buffer is full.",
+         .request = request(),
+         .answer = relay_letters_schema()},
+        [&views](const ApiCall& call, const RelayReply& reply) -> Result<void> {
+            TRY_ASSIGN(RelayDelivery::Letters letters, decode_letters(call));
+            views.requeue(std::move(letters), reply);
+            return {};
+        });
+    to.add(
+        {.id = "discard_relay_dead_letters",
+         .method = "POST",
+         .path = "/api/relay/dead_letters/discard_many",
+         .summary = "Throw many dead letters away for good.",
+         .description = "Those of an instance, of a tenant, or all. Their texts are gone; ids and "
+                        "digests of the events stay in the audit ledger. At most 500 a call: call "
+                        "again while `left` is not 0.",
+         .request = request(),
+         .answer = relay_letters_schema()},
+        [&views](const ApiCall& call, const RelayReply& reply) -> Result<void> {
+            TRY_ASSIGN(RelayDelivery::Letters letters, decode_letters(call));
+            views.discard(std::move(letters), reply);
+            return {};
+        });
 }
 
 void add_dead_letters(RelayRegistrar& to, RelayViews& views) {
@@ -112,8 +176,9 @@ void add_dead_letters(RelayRegistrar& to, RelayViews& views) {
          .method = "GET",
          .path = "/api/relay/dead_letters",
          .summary = "List messages that are not delivered any more, and why.",
-         .description = "A message comes here when three sockets had it and none acknowledged it, "
-                        "when the buffer was full, or when it grew too old. At most 500.",
+         .description =
+             "A message comes here when three sockets, apart in time, had it and none acknowledged "
+             "it, when the buffer was full, or when it grew too old. At most 500.",
          .query = {text_query("instance_id", "Only of this instance.")},
          .answer = relay_list_schema("dead_letters", relay_dead_letter_schema())},
         [&views](const ApiCall& call, const RelayReply& reply) -> Result<void> {
@@ -129,7 +194,7 @@ void add_dead_letters(RelayRegistrar& to, RelayViews& views) {
          .request = relay_request_schema({{"instance_id", true}, {"buffer_id", true}}),
          .answer = relay_ok_schema()},
         [&views](const ApiCall& call, const RelayReply& reply) -> Result<void> {
-            TRY_ASSIGN(RelayViews::Letter letter, decode_letter(call));
+            TRY_ASSIGN(RelayDelivery::Letters letter, decode_letter(call));
             views.requeue(std::move(letter), reply);
             return {};
         });
@@ -142,7 +207,7 @@ void add_dead_letters(RelayRegistrar& to, RelayViews& views) {
          .request = relay_request_schema({{"instance_id", true}, {"buffer_id", true}}),
          .answer = relay_ok_schema()},
         [&views](const ApiCall& call, const RelayReply& reply) -> Result<void> {
-            TRY_ASSIGN(RelayViews::Letter letter, decode_letter(call));
+            TRY_ASSIGN(RelayDelivery::Letters letter, decode_letter(call));
             views.discard(std::move(letter), reply);
             return {};
         });
@@ -247,6 +312,7 @@ void register_relay_operations(OperationTable& table, RelayPlane& plane) {
     add_views(to, plane.views);
     add_events(to, plane.views);
     add_dead_letters(to, plane.views);
+    add_many_letters(to, plane.views);
     add_outbounds(to, plane.views);
     add_relay_admin_operations(to, plane);
 }

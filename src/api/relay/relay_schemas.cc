@@ -8,6 +8,7 @@
 #include "contracts/relay/wire_reader.h"
 #include "ports/console_chat.h"
 #include "services/relay/relay_credentials.h"
+#include "services/relay/relay_views.h"
 
 namespace interlock {
 namespace {
@@ -90,6 +91,18 @@ Json field_schema(const std::string& name) {
              {"minimum", 0},
              {"maximum", kSecretGraceMax.microseconds / 1'000'000},
              {"description", "How long the older secrets still count."}});
+    }
+    if (name == "older_than_seconds") {
+        return Json::object(
+            {{"type", "integer"},
+             {"minimum", 0},
+             {"maximum", kOlderThanSecondsMax},
+             {"description", "Only those that have been dead for so long."}});
+    }
+    if (name == "all") {
+        Json schema = truth();
+        schema.set("description", "Of every instance.");
+        return schema;
     }
     const auto* const found = std::ranges::find(kTexts, name, &Described::name);
     CHECK(found != std::end(kTexts));
@@ -207,11 +220,22 @@ Json relay_status_schema() {
     return answer_of(
         {{"bots",
           list_of(answer_of(
-              {{"platform", text()}, {"bot_id", text()}, {"state", text()}, {"detail", text()}}))},
+              {{"platform", text()},
+               {"bot_id", text()},
+               {"state", text()},
+               {"detail", text()},
+               {"deaf_since", text_or_null()}}))},
          {"sockets", number()},
          {"instances", std::move(by_health)},
          {"waiting", number()},
          {"dead_letters", number()},
+         {"shedding",
+          list_of(answer_of(
+              {{"instance_id", text()},
+               {"tenant_id", text()},
+               {"since", text()},
+               {"laid_aside", number()},
+               {"dropped", number()}}))},
          {"sleepers_without_wake_url", number()},
          {"waiting_for_facts", number()},
          {"files_under_way", number()},
@@ -227,6 +251,8 @@ Json relay_instance_schema() {
          {"bytes", number()},
          {"outstanding", number()},
          {"dead_letters", number()},
+         {"dead_bytes", number()},
+         {"shedding", Json::object({{"type", Json::array({"object", "null"})}})},
          {"epoch", number()},
          {"oldest", text_or_null()},
          {"seen_at", text_or_null()},
@@ -279,7 +305,13 @@ Json relay_event_schema() {
          {"at", text()},
          {"digest", text()},
          {"decisions", list_of(std::move(decision)), false},
+         {"delivered", list_of(text()), false},
+         {"laid_aside", list_of(text()), false},
          {"note", text(), false}});
+}
+
+Json relay_letters_schema() {
+    return answer_of({{"done", number()}, {"left", number()}, {"no_room", number()}});
 }
 
 Json relay_outbounds_schema() {

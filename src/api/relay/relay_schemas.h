@@ -26,6 +26,7 @@ Json relay_instance_schema();
 Json relay_instance_detail_schema();
 Json relay_buffer_schema();
 Json relay_dead_letter_schema();
+Json relay_letters_schema();
 Json relay_event_schema();
 Json relay_outbounds_schema();
 Json relay_replay_schema();

@@ -369,6 +369,19 @@ void fields(NapRow& row, F&& f) {
 }
 
 template <class F>
+void fields(ShedRow& row, F&& f) {
+    f("since", row.since);
+    f("told_at", row.told_at);
+    f("laid_aside", row.laid_aside);
+    f("dropped", row.dropped);
+    f("untold_laid_aside", row.untold_laid_aside);
+    f("untold_dropped", row.untold_dropped);
+    f("first", row.first);
+    f("last", row.last);
+    f("digest", row.digest);
+}
+
+template <class F>
 void fields(NumberRow& row, F&& f) {
     f("reserved", row.reserved);
 }
@@ -432,6 +445,7 @@ INTERLOCK_RELAY_ROW(SessionRow);
 INTERLOCK_RELAY_ROW(CursorRow);
 INTERLOCK_RELAY_ROW(AttemptRow);
 INTERLOCK_RELAY_ROW(NapRow);
+INTERLOCK_RELAY_ROW(ShedRow);
 INTERLOCK_RELAY_ROW(NumberRow);
 
 }  // namespace interlock

@@ -260,6 +260,22 @@ struct NapRow {
     bool is_given_up = false;
 };
 
+// An instance whose buffer is full lays its mail aside: since when, and how much. Key: instance_id.
+// What was not yet told to the chain goes into one record, closed when a period or the trouble
+// ends.
+struct ShedRow {
+    static constexpr std::string_view kKind = "shed";
+    Timestamp since;
+    Timestamp told_at;
+    std::int64_t laid_aside = 0;  // Messages that found no room, since it began.
+    std::int64_t dropped = 0;     // Dead letters that had to make room for them.
+    std::int64_t untold_laid_aside = 0;
+    std::int64_t untold_dropped = 0;
+    std::int64_t first = 0;  // Buffer numbers of those that are not told yet.
+    std::int64_t last = 0;
+    std::string digest;  // Over their numbers and events.
+};
+
 // Numbers that may have been given: none up to this one is given again. Key: what is numbered.
 struct NumberRow {
     static constexpr std::string_view kKind = "number";

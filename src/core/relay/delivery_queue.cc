@@ -25,15 +25,26 @@ void DeliveryQueue::connect() {
     CHECK(!is_connected_);
     is_connected_ = true;
     last_written_ = 0;
+    last_acknowledged_ = 0;
     drain_until_ = entries_.empty() ? 0 : entries_.back().seq;
     has_told_drained_ = false;
     idle_since_.reset();
     has_told_idle_ = false;
 }
 
+// R2: three sockets in a second are a bad network, three within minutes a bad message. A gateway
+// that acknowledged what came behind it, on the same socket, works: then it is the message at once.
+bool DeliveryQueue::counts_against(QueuedEntry& entry, Timestamp now) const {
+    const bool is_passed_over = entry.seq < last_acknowledged_;
+    if (entry.tried_at && now < *entry.tried_at) {
+        entry.tried_at = now;  // The clock was set back; the wait begins anew.
+    }
+    return is_passed_over || !entry.tried_at || now >= *entry.tried_at + bounds_.attempt_spacing;
+}
+
 // Gateways acknowledge no forward, but they read one frame after the other: one that asked to go
 // idle and was told so has read what came before. A command that restarts it would come again else.
-DeliveryQueue::SocketEnd DeliveryQueue::disconnect() {
+DeliveryQueue::SocketEnd DeliveryQueue::disconnect(Timestamp now) {
     SocketEnd end;
     const bool left_in_order = is_connected_ && idle_since_ && has_told_idle_;
     is_connected_ = false;
@@ -46,6 +57,11 @@ DeliveryQueue::SocketEnd DeliveryQueue::disconnect() {
             continue;
         }
         at->written_at.reset();
+        if (!counts_against(*at, now)) {
+            ++at;
+            continue;
+        }
+        at->tried_at = now;
         ++at->attempts;
         if (at->attempts >= bounds_.attempts_max) {
             end.dead.push_back(*at);
@@ -159,6 +175,7 @@ std::vector<std::int64_t> DeliveryQueue::acknowledge(std::int64_t seq) {
     if (!is_on_socket) {
         return done;
     }
+    last_acknowledged_ = std::max(last_acknowledged_, seq);
     for (auto older = entries_.begin(); older != entries_.end() && older->seq < seq;) {
         if (older->kind == EntryKind::passthrough && older->written_at) {
             done.push_back(older->seq);
@@ -225,10 +242,10 @@ bool DeliveryQueue::is_ack_overdue(Timestamp now) const {
     return false;
 }
 
-std::vector<QueuedEntry> DeliveryQueue::expire(Timestamp now) {
+std::vector<QueuedEntry> DeliveryQueue::expire(Timestamp now, std::size_t count_max) {
     std::vector<QueuedEntry> expired;
-    while (!entries_.empty() && now >= entries_.front().at + bounds_.entry_life &&
-           !entries_.front().written_at) {
+    while (!entries_.empty() && expired.size() < count_max &&
+           now >= entries_.front().at + bounds_.entry_life && !entries_.front().written_at) {
         expired.push_back(entries_.front());
         remove(entries_.begin());
     }

@@ -4,7 +4,7 @@
 //
 //     append ──► waits ──► take_due ──► written ──► acknowledge ──► gone
 //                  ▲                       │
-//                  └──── disconnect ───────┘── the third time ──► dead letter
+//                  └──── disconnect ───────┘── the third that counts ──► dead letter
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,28 @@ struct DeliveryBounds {
     // Forwards that nobody acknowledges do not hold up what is behind them, but not without end.
     std::size_t passthrough_window = 64;
     int attempts_max = 3;
+    // Sockets that fail sooner after the last that counted are a network that flaps, no evidence
+    // against the message.
+    Duration attempt_spacing = Duration::of_minutes(1);
     Duration ack_deadline = Duration::of_minutes(5);
     Duration passthrough_settles = Duration::of_seconds(60);
     Duration idle_wait = Duration::of_seconds(1);
     Duration entry_life = Duration::of_days(7);
+    // What was laid aside waits for a person, but not without end (core/relay/dead_letters.h).
+    std::size_t dead_entries_max = 10'000;
+    std::int64_t dead_bytes_max = std::int64_t{64} * 1024 * 1024;
+    Duration dead_life = Duration::of_days(7);
 };
 
 struct QueuedEntry {
     std::int64_t seq = 0;
     EntryKind kind = EntryKind::inbound;
     Timestamp at;
-    int attempts = 0;  // Sockets it was written to that ended without its acknowledgement.
+    int attempts = 0;  // Sockets that count: written to, and ended without its acknowledgement.
     std::int64_t bytes = 0;
     std::optional<Timestamp> written_at = std::nullopt;  // On the socket there is now.
+    // When the last of the attempts ended. After a restart: when that was.
+    std::optional<Timestamp> tried_at = std::nullopt;
 };
 
 class DeliveryQueue {
@@ -55,12 +64,12 @@ public:
     // A socket said hello: the backlog begins to drain. CHECKs that there is none yet.
     void connect();
     struct SocketEnd {
-        std::vector<QueuedEntry> tried;  // Still waiting, with their new count.
+        std::vector<QueuedEntry> tried;  // Still waiting, with a new count.
         std::vector<QueuedEntry> dead;   // Tried too often; no longer in the queue.
         // Forwards of a socket that left in good order; no longer in the queue (R10).
         std::vector<std::int64_t> settled;
     };
-    SocketEnd disconnect();
+    SocketEnd disconnect(Timestamp now);
     bool is_connected() const { return is_connected_; }
     bool is_draining() const;
 
@@ -84,8 +93,8 @@ public:
     // Forwards that count as delivered because nobody ever acknowledges them.
     std::vector<std::int64_t> settle(Timestamp now);
     bool is_ack_overdue(Timestamp now) const;
-    // Entries past their life; no longer in the queue.
-    std::vector<QueuedEntry> expire(Timestamp now);
+    // Entries past their life, at most so many; no longer in the queue.
+    std::vector<QueuedEntry> expire(Timestamp now, std::size_t count_max);
 
     std::size_t size() const { return entries_.size(); }
     std::int64_t bytes() const { return bytes_; }
@@ -99,6 +108,7 @@ private:
     Entries::iterator locate(std::int64_t seq);
     Entries::iterator first_unwritten();
     void remove(Entries::iterator at);
+    bool counts_against(QueuedEntry& entry, Timestamp now) const;
     struct Out {
         std::size_t inbound = 0;
         std::size_t passthrough = 0;
@@ -111,6 +121,7 @@ private:
     std::int64_t last_seq_ = 0;
     bool is_connected_ = false;
     std::int64_t last_written_ = 0;
+    std::int64_t last_acknowledged_ = 0;  // The largest on the socket there is now.
     std::int64_t drain_until_ = 0;
     bool has_told_drained_ = false;
     std::optional<Timestamp> idle_since_;

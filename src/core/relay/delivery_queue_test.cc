@@ -30,7 +30,7 @@ Seqs seqs_of(const std::vector<QueuedEntry>& entries) {
 
 // Ends the socket there is and opens another.
 void reconnect(DeliveryQueue& queue) {
-    queue.disconnect();
+    queue.disconnect({});
     queue.connect();
 }
 
@@ -84,16 +84,71 @@ TEST(DeliveryQueue, LaysAsideWhatThreeSocketsDidNotAcknowledge) {  // R2
     for (int socket = 0; socket < 2; ++socket) {
         queue.connect();
         queue.take_due({});
-        const auto end = queue.disconnect();
+        const auto end = queue.disconnect(at_second(60 * socket));
         ASSERT_EQ(end.tried.size(), 1u);
         EXPECT_EQ(end.tried[0].attempts, socket + 1);
         EXPECT_TRUE(end.dead.empty());
     }
     queue.connect();
     queue.take_due({});
-    EXPECT_EQ(seqs_of(queue.disconnect().dead), Seqs{1});
+    EXPECT_EQ(seqs_of(queue.disconnect(at_second(120)).dead), Seqs{1});
     queue.connect();
     EXPECT_EQ(queue.take_due({}), Seqs{2});
+}
+
+TEST(DeliveryQueue, ANetworkThatFlapsIsNoReasonToGiveAMessageUp) {  // R2 as amended
+    DeliveryQueue queue;
+    add(queue, 1);
+    for (int socket = 0; socket < 50; ++socket) {
+        queue.connect();
+        EXPECT_EQ(queue.take_due({}), Seqs{1});
+        const auto end = queue.disconnect(at_second(1) + Duration::of_milliseconds(400 * socket));
+        EXPECT_EQ(end.tried.size(), socket == 0 ? 1u : 0u);
+        EXPECT_TRUE(end.dead.empty());
+    }
+    EXPECT_EQ(queue.find(1)->attempts, 1);
+    queue.connect();
+    queue.take_due({});
+    EXPECT_TRUE(queue.disconnect(at_second(60)).tried.empty());
+    queue.connect();
+    queue.take_due({});
+    EXPECT_EQ(queue.disconnect(at_second(61)).tried.size(), 1u);
+    queue.connect();
+    queue.take_due({});
+    EXPECT_EQ(seqs_of(queue.disconnect(at_second(121)).dead), Seqs{1});
+}
+
+TEST(DeliveryQueue, WhatAGatewayPassesOverCountsAtOnce) {  // R2 as amended
+    DeliveryQueue queue({.attempts_max = 2});
+    queue.connect();
+    add(queue, 1);
+    add(queue, 2);
+    add(queue, 3);
+    queue.take_due({});
+    queue.acknowledge(2);
+    EXPECT_EQ(seqs_of(queue.disconnect(at_second(1)).tried), (Seqs{1, 3}));
+    queue.connect();
+    EXPECT_EQ(queue.take_due({}), Seqs{1});
+    queue.acknowledge(3);  // From the socket before: no word about the first on this one.
+    EXPECT_TRUE(queue.disconnect(at_second(2)).dead.empty());
+    add(queue, 4, EntryKind::passthrough);
+    queue.connect();
+    EXPECT_EQ(queue.take_due({}), (Seqs{1, 4}));
+    queue.acknowledge(4);
+    EXPECT_EQ(seqs_of(queue.disconnect(at_second(3)).dead), Seqs{1});
+}
+
+TEST(DeliveryQueue, AClockSetBackBeginsTheWaitAnew) {
+    DeliveryQueue queue({.attempts_max = 2});
+    add(queue, 1);
+    for (const std::int64_t second : {5000, 10, 69}) {
+        queue.connect();
+        queue.take_due({});
+        EXPECT_TRUE(queue.disconnect(at_second(second)).dead.empty());
+    }
+    queue.connect();
+    queue.take_due({});
+    EXPECT_EQ(seqs_of(queue.disconnect(at_second(70)).dead), Seqs{1});
 }
 
 TEST(DeliveryQueue, TakesAnAcknowledgementThatCrossedToANewSocket) {
@@ -139,7 +194,7 @@ TEST(DeliveryQueue, AForwardIsSettledByAGatewayThatLeavesInGoodOrder) {  // R10
     add(queue, 3, EntryKind::passthrough);
     queue.go_idle(at_second(1));
     EXPECT_TRUE(queue.take_idle_answer(at_second(2)));
-    const auto end = queue.disconnect();
+    const auto end = queue.disconnect({});
     EXPECT_EQ(end.settled, Seqs{1});
     EXPECT_EQ(seqs_of(end.tried), Seqs{2});
     EXPECT_EQ(queue.bytes(), 20);
@@ -154,7 +209,7 @@ TEST(DeliveryQueue, AForwardWaitsForAGatewayThatWasCutOff) {  // R10
     add(queue, 2);
     EXPECT_EQ(queue.take_due({}), (Seqs{1, 2}));
     queue.go_idle(at_second(1));  // It is gone before it was told.
-    const auto end = queue.disconnect();
+    const auto end = queue.disconnect({});
     EXPECT_EQ(end.settled, Seqs{});
     EXPECT_EQ(seqs_of(end.tried), (Seqs{1, 2}));
 }
@@ -211,10 +266,11 @@ TEST(DeliveryQueue, KnowsWhenAnAcknowledgementIsOverdueAndWhenEntriesAreTooOld) 
     queue.take_due(at_second(5));
     EXPECT_FALSE(queue.is_ack_overdue(at_second(304)));
     EXPECT_TRUE(queue.is_ack_overdue(at_second(305)));
-    queue.disconnect();
+    queue.disconnect({});
     EXPECT_FALSE(queue.is_ack_overdue(at_second(1000)));
-    EXPECT_EQ(seqs_of(queue.expire(Timestamp{} + Duration::of_hours(167))), Seqs{});
-    EXPECT_EQ(seqs_of(queue.expire(Timestamp{} + Duration::of_days(7))), (Seqs{1, 2}));
+    EXPECT_EQ(seqs_of(queue.expire(Timestamp{} + Duration::of_hours(167), 10)), Seqs{});
+    EXPECT_EQ(seqs_of(queue.expire(Timestamp{} + Duration::of_days(7), 1)), Seqs{1});
+    EXPECT_EQ(seqs_of(queue.expire(Timestamp{} + Duration::of_days(7), 10)), Seqs{2});
 }
 
 TEST(DeliveryQueue, DoesNotCountASocketThatTookNothing) {  // R2: delivered on three sockets.
@@ -229,7 +285,7 @@ TEST(DeliveryQueue, DoesNotCountASocketThatTookNothing) {  // R2: delivered on t
         queue.not_written(1);
         EXPECT_EQ(queue.outstanding(), 0u);
         EXPECT_EQ(queue.settle(at_second(1000)), Seqs{});
-        const auto end = queue.disconnect();
+        const auto end = queue.disconnect({});
         EXPECT_TRUE(end.tried.empty());
         EXPECT_TRUE(end.dead.empty());
     }
@@ -244,10 +300,10 @@ TEST(DeliveryQueue, OwesAnIdleAnswerUntilItIsGiven) {  // R3
     EXPECT_TRUE(queue.owes_idle_answer());
     EXPECT_TRUE(queue.take_idle_answer(at_second(1)));
     EXPECT_FALSE(queue.owes_idle_answer());
-    queue.disconnect();
+    queue.disconnect({});
     queue.connect();
     queue.go_idle(at_second(2));
-    queue.disconnect();
+    queue.disconnect({});
     EXPECT_FALSE(queue.owes_idle_answer());
 }
 
@@ -300,7 +356,7 @@ TEST(DeliveryQueue, LosesNothingAndRepeatsNothingAcknowledged) {
                     break;
                 case 3:
                     if (queue.is_connected()) {
-                        const auto over = queue.disconnect();
+                        const auto over = queue.disconnect(now);
                         end(seqs_of(over.dead));
                         end(over.settled);
                     }

@@ -9,13 +9,15 @@
 namespace interlock {
 namespace {
 
-QueuedEntry queued(const BufferEntryHead& head) {
+// When its last attempt was is not kept; the wait before the next that counts begins anew.
+QueuedEntry queued(const BufferEntryHead& head, Timestamp now) {
     return {
         .seq = head.seq,
         .kind = head.kind,
         .at = head.at,
         .attempts = head.attempts,
-        .bytes = head.bytes};
+        .bytes = head.bytes,
+        .tried_at = head.attempts > 0 ? std::optional(now) : std::nullopt};
 }
 
 constexpr const char* kBufferNumbers = "buffer";
@@ -37,11 +39,11 @@ RelayDelivery::RelayDelivery(Parts parts) : parts_(std::move(parts)) {}
 Result<void> RelayDelivery::load() {
     TRY_ASSIGN(const auto heads, parts_.state.store().load_buffer_heads());
     for (const BufferEntryHead& head : heads) {
-        box_of(head.instance_id).queue.append(queued(head));
+        box_of(head.instance_id).queue.append(queued(head, parts_.clock.now()));
     }
-    TRY_ASSIGN(const auto dead, parts_.state.store().dead_letter_totals());
-    for (const auto& [instance_id, totals] : dead) {
-        box_of(instance_id).dead_letters = totals.entries;
+    TRY_ASSIGN(const auto letters, parts_.state.store().load_dead_letters());
+    for (const StoredDeadLetter& letter : letters) {
+        box_of(letter.instance_id).dead.add(letter.head);
     }
     if (const NumberRow* const row = parts_.state.numbers.get(kBufferNumbers)) {
         given_before_ = reserved_ = row->reserved;
@@ -71,13 +73,11 @@ void RelayDelivery::open(RelayTurn& turn, const RelaySessionPtr& session) {
 // The socket's end for the queue: what it did not acknowledge waits again, or has had its chances.
 void RelayDelivery::end_session(RelayTurn& turn, const std::string& instance_id, Box& box) {
     box.session.reset();
-    const auto end = box.queue.disconnect();
+    const auto end = box.queue.disconnect(turn.now());
     for (const QueuedEntry& entry : end.tried) {
         turn.rows().attempts.push_back({{instance_id, entry.seq}, entry.attempts});
     }
-    for (const QueuedEntry& entry : end.dead) {
-        lay_aside(turn, instance_id, entry, "not_acknowledged");
-    }
+    lay_aside(turn, instance_id, end.dead, "not_acknowledged");
     for (const std::int64_t seq : end.settled) {
         turn.rows().acknowledged.push_back({instance_id, seq});
         forget_text(instance_id, box, seq);
@@ -85,86 +85,67 @@ void RelayDelivery::end_session(RelayTurn& turn, const std::string& instance_id,
     }
 }
 
-// Its text and event come from the store's own entry.
-void RelayDelivery::lay_aside(
-    RelayTurn& turn,
-    const std::string& instance_id,
-    const QueuedEntry& entry,
-    std::string_view reason) {
-    const InstanceRow row = row_of(instance_id);
-    DeadLetter letter;
-    letter.entry.instance_id = instance_id;
-    letter.entry.seq = entry.seq;
-    letter.entry.kind = entry.kind;
-    letter.entry.at = entry.at;
-    letter.entry.attempts = entry.attempts;
-    letter.tenant_id = row.tenant_id;
-    letter.reason = reason;
-    letter.dead_at = turn.now();
-    turn.rows().dead.push_back(std::move(letter));
-    AuditDraft draft = relay_draft(row.tenant_id, "RELAY_DEAD_LETTER", "internal:relay");
-    draft.severity = AuditSeverity::critical;
-    draft.status = AuditStatus::failed;
-    draft.reason = reason;
-    draft.detail =
-        Json::object({{"instance_id", instance_id}, {"buffer_id", std::to_string(entry.seq)}});
-    turn.audit(std::move(draft));
-    Box& box = box_of(instance_id);
-    forget_text(instance_id, box, entry.seq);
-    ++box.dead_letters;
-    ++counters_.dead;
-}
-
 void RelayDelivery::hello(
     RelayTurn& turn, const RelaySessionPtr& session, const HelloFrame& frame) {
     if (session->is_over) {
         return;
     }
-    const std::string& instance_id = session->caller.instance_id;
     const BotKey identity{frame.platform, frame.bot_id};
-    if (std::ranges::find(session->identities, identity) == session->identities.end() &&
-        session->identities.size() < kSessionIdentitiesMax) {
+    if (std::ranges::find(session->identities, identity) == session->identities.end()) {
+        if (session->identities.size() >= kSessionIdentitiesMax) {
+            // A descriptor would promise what sends are then refused for.
+            turn.after([session](bool) {
+                session->socket->close(kCloseProtocol, "at most 16 identities on a socket");
+            });
+            return;
+        }
         session->identities.push_back(identity);
     }
     std::string line = encode_line(ConnectorFrame(DescriptorFrame{parts_.descriptor(identity)}));
     if (session->epoch == 0) {
-        Box& box = box_of(instance_id);
-        if (const RelaySessionPtr older = box.session) {
-            end_session(turn, instance_id, box);
-            older->is_over = true;
-            ++counters_.fenced;
-            turn.after([older](bool) {
-                older->socket->close(kCloseFenced, "a newer connection of this instance exists");
-            });
-        }
-        InstanceRow row = row_of(instance_id);
-        row.instance_id = instance_id;
-        row.tenant_id = session->caller.tenant_id;
-        session->epoch = ++row.epoch;
-        turn.after([this,
-                    hint = RelayHint{
-                        .kind = RelayHint::Kind::fenced,
-                        .tenant_id = row.tenant_id,
-                        .instance_id = instance_id,
-                        .epoch = row.epoch,
-                        .session_key = {},
-                        .chat_id = {}}](bool is_committed) {
-            if (is_committed) {
-                parts_.bus.publish(hint);  // Another process may hold the older socket.
-            }
-        });
-        row.seen_at = turn.now();
-        parts_.state.instances.put(turn, instance_id, std::move(row));
-        box.session = session;
-        box.queue.connect();
-        settle_rows(turn, instance_id, box);
+        greet(turn, session);
     }
     turn.after([session, line = std::move(line)](bool is_committed) mutable {
         if (is_committed) {
             session->socket->send_urgent(std::move(line));
         }
     });
-    mark(turn, instance_id);
+    mark(turn, session->caller.instance_id);
+}
+
+// The first hello of a socket: it is the instance's from now on, and older ones are fenced.
+void RelayDelivery::greet(RelayTurn& turn, const RelaySessionPtr& session) {
+    const std::string& instance_id = session->caller.instance_id;
+    Box& box = box_of(instance_id);
+    if (const RelaySessionPtr older = box.session) {
+        end_session(turn, instance_id, box);
+        older->is_over = true;
+        ++counters_.fenced;
+        turn.after([older](bool) {
+            older->socket->close(kCloseFenced, "a newer connection of this instance exists");
+        });
+    }
+    InstanceRow row = row_of(instance_id);
+    row.instance_id = instance_id;
+    row.tenant_id = session->caller.tenant_id;
+    session->epoch = ++row.epoch;
+    turn.after([this,
+                hint = RelayHint{
+                    .kind = RelayHint::Kind::fenced,
+                    .tenant_id = row.tenant_id,
+                    .instance_id = instance_id,
+                    .epoch = row.epoch,
+                    .session_key = {},
+                    .chat_id = {}}](bool is_committed) {
+        if (is_committed) {
+            parts_.bus.publish(hint);  // Another process may hold the older socket.
+        }
+    });
+    row.seen_at = turn.now();
+    parts_.state.instances.put(turn, instance_id, std::move(row));
+    box.session = session;
+    box.queue.connect();
+    settle_rows(turn, instance_id, box);
 }
 
 // What follows from the queue's state and has to be on disk: the flip and the overflow.
@@ -182,6 +163,9 @@ void RelayDelivery::settle_rows(RelayTurn& turn, const std::string& instance_id,
         row.is_flipped = row.is_flipped && !clears_flip;
         row.is_overflowing = row.is_overflowing && !clears_overflow;
         parts_.state.instances.put(turn, instance_id, std::move(row));
+    }
+    if (clears_overflow) {
+        end_shedding(turn, instance_id);
     }
 }
 
@@ -283,11 +267,6 @@ void RelayDelivery::closed(RelayTurn& turn, const RelaySessionPtr& session) {
     }
 }
 
-bool RelayDelivery::has_room(const std::string& instance_id) const {
-    const auto found = boxes_.find(instance_id);
-    return found == boxes_.end() || found->second.dead_letters < kDeadLettersMax;
-}
-
 // Larger than every number that the instance has had, also before a restart and with a clock that
 // was set back: the end of what is reserved is on disk before any of it is seen.
 std::int64_t RelayDelivery::new_seq(RelayTurn& turn, const Box& box) {
@@ -311,7 +290,7 @@ void RelayDelivery::forget_text(const std::string& instance_id, Box& box, std::i
 RelayDelivery::Appended RelayDelivery::append(RelayTurn& turn, NewEntry entry) {
     const InstanceRow* row = parts_.state.instances.get(entry.instance_id);
     if (row == nullptr) {
-        return Appended::refused;
+        return Appended::gone;
     }
     Box& box = box_of(entry.instance_id);
     BufferEntry stored;
@@ -324,20 +303,14 @@ RelayDelivery::Appended RelayDelivery::append(RelayTurn& turn, NewEntry entry) {
     // Once something overflowed, what is newer follows it until the buffer is empty: nothing
     // overtakes (R16).
     if (row->is_overflowing || !box.queue.fits(bytes)) {
-        if (box.dead_letters >= kDeadLettersMax) {
-            ++counters_.refused;
-            return Appended::refused;
-        }
         if (!row->is_overflowing) {
             InstanceRow changed = *row;
             changed.is_overflowing = true;
             parts_.state.instances.put(turn, entry.instance_id, std::move(changed));
         }
-        box.dead_seq = stored.seq;
-        lay_aside(turn, entry.instance_id, {.seq = stored.seq, .at = stored.at}, "overflow");
         stored.text = std::move(entry.text);
-        turn.rows().dead.back().entry = std::move(stored);
-        return Appended::dead_letter;
+        shed(turn, box, std::move(stored));
+        return Appended::laid_aside;
     }
     box.queue.append(
         {.seq = stored.seq, .kind = stored.kind, .at = stored.at, .attempts = 0, .bytes = bytes});
@@ -367,7 +340,10 @@ void RelayDelivery::drop_instance(RelayTurn& turn, const std::string& instance_i
     if (parts_.files != nullptr) {
         parts_.files->forget(instance_id);
     }
-    found->second.dead_letters = 0;  // Whoever drops it takes the letters, too.
+    found->second.dead.clear();  // Whoever drops it takes the letters, too.
+    if (parts_.state.sheds.get(instance_id) != nullptr) {
+        parts_.state.sheds.erase(turn, instance_id);
+    }
     turn.after([this, instance_id](bool) {
         close_sockets(instance_id, kCloseUnauthorised, "unauthorized");
     });
@@ -390,44 +366,6 @@ void RelayDelivery::close_all(std::uint16_t code, std::string_view reason) {
             session->socket->close(code, reason);
         }
     }
-}
-
-Result<void> RelayDelivery::requeue_dead(
-    RelayTurn& turn, const BufferKey& key, const std::string& principal) {
-    TRY_ASSIGN(
-        auto letters,
-        parts_.state.store().read_dead_letters(key.instance_id, {key.instance_id, key.seq - 1}, 1));
-    if (letters.empty() || letters[0].entry.seq != key.seq) {
-        return fail(errors::not_found, "there is no such dead letter");
-    }
-    Box& box = box_of(key.instance_id);
-    const InstanceRow row = row_of(key.instance_id);
-    if (row.is_overflowing ||
-        !box.queue.fits(static_cast<std::int64_t>(letters[0].entry.text.size()))) {
-        return fail(
-            errors::conflict, "the instance's buffer is full", "Wait until it has drained.");
-    }
-    TRY(remove_dead(turn, key, principal));
-    append(
-        turn,
-        {.instance_id = key.instance_id,
-         .kind = letters[0].entry.kind,
-         .event_key = std::move(letters[0].entry.event_key),
-         .text = std::move(letters[0].entry.text)});
-    return {};
-}
-
-Result<void> RelayDelivery::remove_dead(
-    RelayTurn& turn, const BufferKey& key, const std::string& principal) {
-    Box& box = box_of(key.instance_id);
-    turn.rows().dead_removed.push_back(key);
-    box.dead_letters = std::max<std::int64_t>(0, box.dead_letters - 1);
-    AuditDraft draft =
-        relay_draft(row_of(key.instance_id).tenant_id, "RELAY_DEAD_LETTER_TAKEN", principal);
-    draft.detail =
-        Json::object({{"instance_id", key.instance_id}, {"buffer_id", std::to_string(key.seq)}});
-    turn.audit(std::move(draft));
-    return {};
 }
 
 // The instance is looked after once the batch is durable, however often it was touched.
@@ -477,16 +415,21 @@ void RelayDelivery::take_hint(const RelayHint& hint) {
 }
 
 void RelayDelivery::sweep(RelayTurn& turn) {
+    std::size_t left = kSweepEntriesMax;
     for (auto& [instance_id, box] : boxes_) {
         for (const RelaySessionPtr& session : box.sockets) {
             if (session->epoch == 0 && turn.now() >= session->opened_at + kHelloDeadline) {
                 session->socket->close(kCloseProtocol, "no hello arrived in time");
             }
         }
-        for (const QueuedEntry& entry : box.queue.expire(turn.now())) {
-            lay_aside(turn, instance_id, entry, "expired");
-        }
+        left -= sweep_letters(turn, instance_id, box, left);
+        const auto expired = box.queue.expire(turn.now(), left);
+        left -= expired.size();
+        lay_aside(turn, instance_id, expired, "expired");
         if (!box.session) {
+            if (box.queue.size() == 0) {
+                settle_rows(turn, instance_id, box);  // What filled it may have grown too old.
+            }
             continue;
         }
         for (const std::int64_t seq : box.queue.settle(turn.now())) {
@@ -525,13 +468,17 @@ RelayDelivery::InstanceView RelayDelivery::view(const InstanceRow& row) const {
     view.tenant_id = row.tenant_id;
     view.epoch = row.epoch;
     view.seen_at = row.seen_at;
+    if (const ShedRow* const shedding = parts_.state.sheds.get(row.instance_id)) {
+        view.shedding = *shedding;
+    }
     const auto found = boxes_.find(row.instance_id);
     const Box* box = found == boxes_.end() ? nullptr : &found->second;
     if (box != nullptr) {
         view.waiting = box->queue.size();
         view.bytes = box->queue.bytes();
         view.outstanding = box->queue.outstanding();
-        view.dead_letters = box->dead_letters;
+        view.dead_letters = box->dead.size();
+        view.dead_bytes = box->dead.bytes();
         if (const QueuedEntry* front = box->queue.front()) {
             view.oldest = front->at;
         }

@@ -1,6 +1,10 @@
 // The delivery leg: sockets of gateways, what waits for each instance, and when it counts as had
-// (seed 003 §3.2 and §5; R1 to R3). core/relay/delivery_queue decides; this keeps its queues in
-// step with the store and the sockets. Lane only.
+// (seed 003 §3.2 and §5; R1 to R3, R16). core/relay/delivery_queue decides; this keeps its queues
+// in step with the store and the sockets. Lane only.
+//
+// An instance at its bounds costs nobody else anything (ADR 0017): the message that finds no room
+// is laid aside as its dead letter, and where those are too many the one that died first goes. Both
+// are counted, folded into one record a period, and told when they begin and when they end.
 #pragma once
 
 #include <functional>
@@ -38,9 +42,13 @@ using RelaySessionPtr = std::shared_ptr<RelaySession>;
 inline constexpr std::size_t kSessionIdentitiesMax = 16;
 // A socket that has said no hello by then is closed.
 inline constexpr Duration kHelloDeadline = Duration::of_seconds(30);
-// Dead letters of one instance. Beyond them nothing more is taken for it: the platform is told to
-// send again where that is possible.
-inline constexpr std::int64_t kDeadLettersMax = 10'000;
+// What was shed is put on record this often while it goes on.
+inline constexpr Duration kShedRecordPeriod = Duration::of_minutes(10);
+// Entries that expire and dead letters that end in one look, so that nobody waits for a thousand.
+inline constexpr std::size_t kSweepEntriesMax = 1000;
+// Dead letters that one call of a person takes.
+inline constexpr std::size_t kLettersPerCallMax = 500;
+inline constexpr std::int64_t kLetterBytesPerCallMax = std::int64_t{8} * 1024 * 1024;
 // Texts kept in memory between their commit and their write; others are read from the store.
 inline constexpr std::size_t kHotTextsMax = 32;
 inline constexpr Duration kSessionRowLife = Duration::of_days(30);
@@ -55,7 +63,9 @@ struct DeliveryCounters {
     std::int64_t acknowledged = 0;
     std::int64_t settled = 0;  // Forwards that nobody acknowledged.
     std::int64_t dead = 0;
-    std::int64_t refused = 0;  // Not taken at all: dead letters full.
+    std::int64_t overflowed = 0;  // Of the dead: they found no room.
+    std::int64_t dropped = 0;     // Dead letters that made room for younger ones.
+    std::int64_t ended = 0;       // Dead letters whose time was over.
     std::int64_t fenced = 0;
     std::int64_t overdue = 0;  // Sockets closed for want of an ack.
     std::int64_t interrupts = 0;
@@ -93,7 +103,11 @@ public:
         const std::string& principal);
     void closed(RelayTurn& turn, const RelaySessionPtr& session);
 
-    enum class Appended { buffered, dead_letter, refused };
+    enum class Appended {
+        buffered,
+        laid_aside,  // No room: a dead letter.
+        gone,        // There is no such instance any more.
+    };
     struct NewEntry {
         std::string instance_id;
         EntryKind kind = EntryKind::inbound;
@@ -101,15 +115,27 @@ public:
         std::string text;
     };
     Appended append(RelayTurn& turn, NewEntry entry);
-    // Whether append() would take another entry for it; asked before an event is accepted.
-    bool has_room(const std::string& instance_id) const;
 
     // Deprovisioned: its buffer goes, its sockets close.
     void drop_instance(RelayTurn& turn, const std::string& instance_id);
     void close_sockets(const std::string& instance_id, std::uint16_t code, std::string_view reason);
-    // A person has a dead letter delivered after all.
-    Result<void> requeue_dead(RelayTurn& turn, const BufferKey& key, const std::string& principal);
-    Result<void> remove_dead(RelayTurn& turn, const BufferKey& key, const std::string& principal);
+    // Which dead letters a person means; what is empty restricts nothing.
+    struct Letters {
+        std::string instance_id = {};
+        TenantId tenant_id = {};
+        std::optional<std::int64_t> seq = {};
+        std::optional<Duration> older_than = {};  // Since it died.
+        std::string principal = {};
+    };
+    struct LettersDone {
+        std::int64_t done = 0;
+        std::int64_t left = 0;     // Of those meant; call again.
+        std::int64_t no_room = 0;  // Of those left: their buffer is full.
+    };
+    // A person has them delivered after all, in their order, behind what waits; or thrown away. At
+    // most kLettersPerCallMax.
+    Result<LettersDone> requeue_dead(RelayTurn& turn, const Letters& letters);
+    LettersDone discard_dead(RelayTurn& turn, const Letters& letters);
 
     // After the batch, what is due for the instance is written.
     void look_again(RelayTurn& turn, const std::string& instance_id) { mark(turn, instance_id); }
@@ -127,7 +153,9 @@ public:
         std::size_t waiting = 0;
         std::int64_t bytes = 0;
         std::size_t outstanding = 0;
-        std::int64_t dead_letters = 0;
+        std::size_t dead_letters = 0;
+        std::int64_t dead_bytes = 0;
+        std::optional<ShedRow> shedding;  // Since its buffer was full.
         std::int64_t epoch = 0;
         std::optional<Timestamp> oldest;
         std::optional<Timestamp> seen_at;
@@ -142,22 +170,42 @@ public:
 
 private:
     struct Box {
-        explicit Box(const DeliveryBounds& bounds) : queue(bounds) {}
+        explicit Box(const DeliveryBounds& bounds) : queue(bounds), dead(bounds) {}
         DeliveryQueue queue;
+        DeadLetters dead;
         RelaySessionPtr session;               // The newest that said hello; null: none.
         std::vector<RelaySessionPtr> sockets;  // All, the newest last.
         std::map<std::int64_t, std::string> hot;
-        std::int64_t dead_letters = 0;
         std::int64_t dead_seq = 0;  // The largest number a dead letter of it has.
     };
 
     Box& box_of(const std::string& instance_id);
     void end_session(RelayTurn& turn, const std::string& instance_id, Box& box);
+    void greet(RelayTurn& turn, const RelaySessionPtr& session);
+    // What is not delivered any more: relay_delivery_aside.cc.
     void lay_aside(
         RelayTurn& turn,
         const std::string& instance_id,
-        const QueuedEntry& entry,
+        const std::vector<QueuedEntry>& entries,
         std::string_view reason);
+    void shed(RelayTurn& turn, Box& box, BufferEntry entry);
+    void tell_shed(RelayTurn& turn, const std::string& instance_id);
+    void end_shedding(RelayTurn& turn, const std::string& instance_id);
+    std::size_t remove_letters(
+        RelayTurn& turn, const std::string& instance_id, const std::vector<DeadLetterHead>& gone);
+    std::size_t sweep_letters(
+        RelayTurn& turn, const std::string& instance_id, Box& box, std::size_t count_max);
+    using Meant = std::map<std::string, std::vector<DeadLetterHead>>;
+    Meant find_letters(const Letters& letters, Timestamp now) const;
+    struct LettersRecord {
+        std::string event;
+        std::string reason;
+        std::string principal;
+        std::vector<std::int64_t> seqs;
+    };
+    void record_letters(
+        RelayTurn& turn, const std::string& instance_id, const LettersRecord& record);
+    Result<bool> requeue_one(RelayTurn& turn, const std::string& instance_id, std::int64_t seq);
     void settle_rows(RelayTurn& turn, const std::string& instance_id, Box& box);
     void mark(RelayTurn& turn, const std::string& instance_id);
     void pump(const std::string& instance_id);

@@ -42,6 +42,19 @@ struct DeliveryTest : testing::Test {
     RelayWorld world;
 };
 
+TEST_F(DeliveryTest, MoreIdentitiesThanASocketMayHaveAreRefused) {  // 003 §1, our bound
+    auto gateway = world.dial("i1");
+    for (std::size_t i = 0; i < kSessionIdentitiesMax; ++i) {
+        world.say(gateway, HelloFrame{"local", "bot" + std::to_string(i), {}});
+    }
+    world.say(gateway, HelloFrame{"local", "bot0", {}});  // A repeated one is no other.
+    EXPECT_EQ(gateway.socket->take_frames().size(), kSessionIdentitiesMax + 1);
+    EXPECT_EQ(gateway.socket->close_code, 0);
+    world.say(gateway, HelloFrame{"local", "one more", {}});
+    EXPECT_TRUE(gateway.socket->take_frames().empty());
+    EXPECT_EQ(gateway.socket->close_code, kCloseProtocol);
+}
+
 TEST_F(DeliveryTest, AHelloIsAnsweredWithADescriptorForEachIdentity) {  // 003 §1, §2
     auto gateway = world.dial("i1");
     EXPECT_TRUE(gateway.socket->lines.empty());
@@ -157,6 +170,7 @@ TEST_F(DeliveryTest, AnEntryThatThreeSocketsDoNotAcknowledgeBecomesADeadLetter) 
         auto gateway = world.connect("i1");
         EXPECT_EQ(texts_of(*gateway.socket), Texts{"text m1"});
         world.hang_up(gateway);
+        world.pass(Duration::of_minutes(1));
     }
     auto gateway = world.connect("i1");
     EXPECT_EQ(texts_of(*gateway.socket), Texts{"text m2"});
@@ -167,15 +181,48 @@ TEST_F(DeliveryTest, AnEntryThatThreeSocketsDoNotAcknowledgeBecomesADeadLetter) 
     EXPECT_NE(dead->front().entry.text.find("text m1"), std::string::npos);
 }
 
+// Seen from outside: three drops within 1.3 seconds laid a message aside that nothing was wrong
+// with.
+TEST_F(DeliveryTest, ANetworkThatFlapsLaysNothingAside) {  // R2 as amended
+    send("m1");
+    for (int socket = 0; socket < 30; ++socket) {
+        world.hang_up(world.connect("i1"));
+        world.pass(Duration::of_milliseconds(400));
+    }
+    EXPECT_TRUE(world.store.load_dead_letters()->empty());
+    EXPECT_EQ(world.store.load_buffer_heads()->front().attempts, 1);
+    auto gateway = world.connect("i1");
+    EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
+}
+
+TEST_F(DeliveryTest, ARestartDoesNotBringADeadLetterNearer) {  // R2 as amended
+    send("m1");
+    for (int socket = 0; socket < 2; ++socket) {
+        world.hang_up(world.connect("i1"));
+        world.pass(Duration::of_minutes(1));
+    }
+    RelayWorld after(world.store.take_contents(), {}, world.clock.now());
+    after.hang_up(after.connect("i1"));
+    EXPECT_TRUE(after.store.load_dead_letters()->empty());
+    after.pass(Duration::of_minutes(1));
+    after.hang_up(after.connect("i1"));
+    EXPECT_EQ(after.store.load_dead_letters()->size(), 1u);
+}
+
 TEST_F(DeliveryTest, ADeadLetterCanBeDeliveredAfterAll) {
     send("m1");
     for (int socket = 0; socket < 3; ++socket) {
         world.hang_up(world.connect("i1"));
+        world.pass(Duration::of_minutes(1));
     }
     const std::int64_t seq = world.store.read_dead_letters("i1", {"i1", 0}, 1)->front().entry.seq;
     world.change([&](RelayTurn& turn) {
-        EXPECT_TRUE(world.delivery.requeue_dead(turn, {"i1", seq}, "operator"));
-        EXPECT_FALSE(world.delivery.requeue_dead(turn, {"i1", seq + 1}, "operator"));
+        const auto requeue = [&](std::int64_t which) {
+            return world.delivery.requeue_dead(turn, {.instance_id = "i1", .seq = which})->done;
+        };
+        EXPECT_EQ(requeue(seq), 1);
+        EXPECT_EQ(requeue(seq + 1), 0);
+        EXPECT_EQ(requeue(seq), 0);  // Nor twice in one batch, whose store still has it.
     });
     auto gateway = world.connect("i1");
     EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
@@ -192,7 +239,7 @@ TEST_F(DeliveryTest, AForwardThatWasLaidAsideIsStillAForward) {  // R10
     EXPECT_EQ(dead->front().entry.kind, EntryKind::passthrough);
     EXPECT_EQ(dead->front().entry.at, FakeClock::kNoon);
     world.change([&](RelayTurn& turn) {
-        EXPECT_TRUE(world.delivery.requeue_dead(turn, {"i1", dead->front().entry.seq}, "operator"));
+        EXPECT_EQ(world.delivery.requeue_dead(turn, {.instance_id = "i1"})->done, 1);
     });
     auto gateway = world.connect("i1");
     const auto frames = gateway.socket->take_frames();

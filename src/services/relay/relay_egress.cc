@@ -15,78 +15,121 @@ RelayEgress::~RelayEgress() {
     stop();
 }
 
-bool RelayEgress::submit(const BotKey& bot, const std::string& chat_id, std::function<void()> job) {
+namespace {
+
+// The first behind `last` that may run, going round; the end when none may.
+template <class Map, class Key, class May>
+auto next_of(Map& map, const Key& last, const May& may) {
+    const auto is_next = [&](const auto& item) { return may(item.second); };
+    const auto found = std::find_if(map.upper_bound(last), map.end(), is_next);
+    return found != map.end() ? found : std::find_if(map.begin(), map.end(), is_next);
+}
+
+}  // namespace
+
+void RelayEgress::make_ready(Bot& bot, const std::string& chat_id) {
+    const Place& place = bot.chats[chat_id].jobs.front().place;
+    bot.tenants[place.tenant_id].instances[place.instance_id].ready.push_back(chat_id);
+}
+
+bool RelayEgress::submit(const Place& place, std::function<void()> job) {
     {
         const std::lock_guard lock(mutex_);
-        Bot& queue = bots_[bot];
-        if (is_stopping_.load() || queue.waiting >= bounds_.waiting_per_bot_max) {
+        Bot& bot = bots_[place.bot];
+        if (is_stopping_.load() || bot.waiting >= bounds_.waiting_per_bot_max) {
             return false;
         }
-        Chat& chat = queue.chats[chat_id];
-        chat.jobs.push_back(std::move(job));
-        ++queue.waiting;
+        Chat& chat = bot.chats[place.chat_id];
+        chat.jobs.push_back({place, std::move(job)});
+        ++bot.waiting;
         if (!chat.is_running && chat.jobs.size() == 1) {
-            queue.ready.push_back(chat_id);
+            make_ready(bot, place.chat_id);
         }
     }
     changed_.notify_one();
     return true;
 }
 
-bool RelayEgress::take(Taken& taken) {
-    const auto may_run = [this](const auto& item) {
-        return !item.second.ready.empty() && item.second.running < bounds_.running_per_bot_max;
-    };
-    auto found = std::find_if(bots_.upper_bound(last_), bots_.end(), may_run);
-    if (found == bots_.end()) {
-        found = std::find_if(bots_.begin(), bots_.end(), may_run);
-    }
-    if (found == bots_.end()) {
+bool RelayEgress::may_run(const Instance& instance) const {
+    return !instance.ready.empty() && instance.running < bounds_.running_per_instance_max;
+}
+
+bool RelayEgress::may_run(const Tenant& tenant) const {
+    return tenant.running < bounds_.running_per_tenant_max &&
+           std::ranges::any_of(
+               tenant.instances, [this](const auto& item) { return may_run(item.second); });
+}
+
+bool RelayEgress::may_run(const Bot& bot) const {
+    return bot.running < bounds_.running_per_bot_max &&
+           std::ranges::any_of(
+               bot.tenants, [this](const auto& item) { return may_run(item.second); });
+}
+
+bool RelayEgress::take(Job& taken) {
+    const auto may = [this](const auto& part) { return may_run(part); };
+    const auto bot = next_of(bots_, last_, may);
+    if (bot == bots_.end()) {
         return false;
     }
-    auto& [key, bot] = *found;
-    taken.bot = key;
-    taken.chat_id = std::move(bot.ready.front());
-    bot.ready.pop_front();
-    Chat& chat = bot.chats[taken.chat_id];
-    taken.job = std::move(chat.jobs.front());
+    const auto tenant = next_of(bot->second.tenants, bot->second.last, may);
+    const auto instance = next_of(tenant->second.instances, tenant->second.last, may);
+    const std::string chat_id = std::move(instance->second.ready.front());
+    instance->second.ready.pop_front();
+    Chat& chat = bot->second.chats[chat_id];
+    taken = std::move(chat.jobs.front());
     chat.jobs.pop_front();
     chat.is_running = true;
-    ++bot.running;
-    --bot.waiting;
-    last_ = key;
+    ++instance->second.running;
+    ++tenant->second.running;
+    ++bot->second.running;
+    --bot->second.waiting;
+    last_ = bot->first;
+    bot->second.last = tenant->first;
+    tenant->second.last = instance->first;
     return true;
 }
 
-void RelayEgress::give_back(const Taken& taken) {
-    Bot& bot = bots_[taken.bot];
+void RelayEgress::give_back(const Place& place) {
+    Bot& bot = bots_[place.bot];
+    const auto tenant = bot.tenants.find(place.tenant_id);
+    const auto instance = tenant->second.instances.find(place.instance_id);
     --bot.running;
-    const auto chat = bot.chats.find(taken.chat_id);
+    --tenant->second.running;
+    --instance->second.running;
+    const auto chat = bot.chats.find(place.chat_id);
     chat->second.is_running = false;
     if (chat->second.jobs.empty()) {
         bot.chats.erase(chat);
     } else {
-        bot.ready.push_back(taken.chat_id);
+        make_ready(bot, place.chat_id);
+    }
+    // Nothing is kept of those who have nothing any more.
+    if (instance->second.running == 0 && instance->second.ready.empty()) {
+        tenant->second.instances.erase(instance);
+    }
+    if (tenant->second.instances.empty()) {
+        bot.tenants.erase(tenant);
     }
 }
 
 bool RelayEgress::run_one() {
-    Taken taken;
+    Job taken;
     {
         const std::lock_guard lock(mutex_);
         if (!take(taken)) {
             return false;
         }
     }
-    taken.job();
+    taken.run();
     const std::lock_guard lock(mutex_);
-    give_back(taken);
+    give_back(taken.place);
     return true;
 }
 
 void RelayEgress::run() {
     while (true) {
-        Taken taken;
+        Job taken;
         {
             std::unique_lock lock(mutex_);
             while (!take(taken)) {
@@ -98,12 +141,12 @@ void RelayEgress::run() {
                 changed_.wait(lock);
             }
         }
-        taken.job();
+        taken.run();
         {
             const std::lock_guard lock(mutex_);
-            give_back(taken);
+            give_back(taken.place);
         }
-        changed_.notify_all();  // The chat's next job, the bot's next chat, or a stop.
+        changed_.notify_all();  // The chat's next job, somebody else's, or a stop.
     }
 }
 

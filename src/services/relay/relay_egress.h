@@ -1,8 +1,10 @@
 // The threads that call chat platforms, and one order's way through a platform.
 //
-// Jobs of one chat run one after another in the order they came; chats and bots run side by side. A
-// platform that hangs can hold only its own share of the threads. Each bot has a bound on what
-// waits for it.
+// Jobs of one chat run one after another in the order they came; chats and bots run side by side.
+// Bots take turns, on a bot its tenants, of a tenant its instances, of an instance its chats:
+// whoever has a thousand jobs waits for himself. A platform that hangs can hold only its own share
+// of the threads, a tenant whose chats hang only his share of a bot's, an instance only its share
+// of those. Who may have how many waiting is the caller's to say; each bot has a bound for all.
 #pragma once
 
 #include <atomic>
@@ -16,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "contracts/ids.h"
 #include "ports/chat_platform.h"
 #include "ports/clock.h"
 
@@ -25,9 +28,18 @@ class RelayEgress {
 public:
     struct Bounds {
         // None: jobs run in run_one(), for tests and the simulator.
-        std::size_t threads = 8;
-        std::size_t running_per_bot_max = 4;
-        std::size_t waiting_per_bot_max = 1024;
+        std::size_t threads = 16;
+        std::size_t running_per_bot_max = 6;
+        std::size_t running_per_tenant_max = 3;    // Of a bot's.
+        std::size_t running_per_instance_max = 2;  // Of a tenant's.
+        std::size_t waiting_per_bot_max = 8192;
+    };
+    // Whose a job is, and where it goes.
+    struct Place {
+        BotKey bot;
+        TenantId tenant_id;
+        std::string instance_id;
+        std::string chat_id;
     };
     // Waits so long, or until stop(): then it says false. Given in by tests that turn the clock.
     using Pause = std::function<bool(Duration)>;
@@ -37,7 +49,7 @@ public:
     ~RelayEgress();
 
     // Any thread. False when the bot's queue is full or it stopped; `job` will not run.
-    bool submit(const BotKey& bot, const std::string& chat_id, std::function<void()> job);
+    bool submit(const Place& place, std::function<void()> job);
 
     // Takes no new jobs. Those that wait are still run, and can ask is_stopping().
     void stop();
@@ -49,31 +61,46 @@ public:
     std::size_t waiting() const;
 
 private:
+    struct Job {
+        Place place;
+        std::function<void()> run;
+    };
     struct Chat {
-        std::deque<std::function<void()>> jobs;
+        std::deque<Job> jobs;
         bool is_running = false;
+    };
+    // Somebody's part of a bot, while he has any.
+    struct Instance {
+        std::deque<std::string> ready;  // Chats whose next job is his and has nothing in its way.
+        std::size_t running = 0;
+    };
+    struct Tenant {
+        std::map<std::string, Instance> instances;
+        std::string last;  // Whose job was taken last: the others go first.
+        std::size_t running = 0;
     };
     struct Bot {
         std::map<std::string, Chat> chats;  // With something running or waiting.
-        std::deque<std::string> ready;      // Chats with a job that nothing is in the way of.
+        std::map<TenantId, Tenant> tenants;
+        TenantId last;
         std::size_t running = 0;
         std::size_t waiting = 0;
     };
-    struct Taken {
-        BotKey bot;
-        std::string chat_id;
-        std::function<void()> job;
-    };
 
-    bool take(Taken& taken);             // Under the lock.
-    void give_back(const Taken& taken);  // Under the lock.
+    bool may_run(const Instance& instance) const;
+    bool may_run(const Tenant& tenant) const;
+    bool may_run(const Bot& bot) const;
+    // All under the lock.
+    static void make_ready(Bot& bot, const std::string& chat_id);
+    bool take(Job& taken);
+    void give_back(const Place& place);
     void run();
 
     const Bounds bounds_;
     const Pause pause_;
     mutable std::mutex mutex_;  // Guards the two below.
     std::map<BotKey, Bot> bots_;
-    BotKey last_;  // Whose job was taken last: the others go first.
+    BotKey last_;  // As a tenant's.
     std::condition_variable changed_;
     std::condition_variable stopped_;  // For those who pause; they must not take a job's waking.
     std::atomic<bool> is_stopping_{false};

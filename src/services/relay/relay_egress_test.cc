@@ -14,13 +14,19 @@ namespace {
 
 const BotKey kBot{"discord", "b1"};
 const BotKey kOther{"discord", "b2"};
+const TenantId kAcme = TenantId::trusted("acme");
+const TenantId kBravo = TenantId::trusted("bravo");
+
+RelayEgress::Place place(const BotKey& bot, std::string chat_id) {
+    return {.bot = bot, .tenant_id = kAcme, .instance_id = "i1", .chat_id = std::move(chat_id)};
+}
 
 TEST(RelayEgress, RunsTheJobsOfAChatInTheirOrder) {
     RelayEgress egress({.threads = 4});
     std::vector<int> seen;  // Only jobs of one chat write it, so they must not overlap.
     std::promise<void> last;
     for (int i = 0; i < 200; ++i) {
-        ASSERT_TRUE(egress.submit(kBot, "c1", [&seen, &last, i] {
+        ASSERT_TRUE(egress.submit(place(kBot, "c1"), [&seen, &last, i] {
             seen.push_back(i);
             if (i == 199) {
                 last.set_value();
@@ -36,13 +42,72 @@ TEST(RelayEgress, RunsTheJobsOfAChatInTheirOrder) {
 TEST(RelayEgress, RefusesBeyondTheBoundOfABotAndOnlyThere) {
     RelayEgress egress({.threads = 0, .running_per_bot_max = 1, .waiting_per_bot_max = 3});
     for (int i = 0; i < 3; ++i) {
-        EXPECT_TRUE(egress.submit(kBot, "c" + std::to_string(i), [] {}));
+        EXPECT_TRUE(egress.submit(place(kBot, "c" + std::to_string(i)), [] {}));
     }
-    EXPECT_FALSE(egress.submit(kBot, "c9", [] {}));
-    EXPECT_TRUE(egress.submit(kOther, "c9", [] {}));
+    EXPECT_FALSE(egress.submit(place(kBot, "c9"), [] {}));
+    EXPECT_TRUE(egress.submit(place(kOther, "c9"), [] {}));
     EXPECT_TRUE(egress.run_one());
     EXPECT_TRUE(egress.run_one());
-    EXPECT_TRUE(egress.submit(kBot, "c9", [] {}));
+    EXPECT_TRUE(egress.submit(place(kBot, "c9"), [] {}));
+}
+
+// Whose jobs run, in their order, when somebody has many and others come later.
+std::string order_of(RelayEgress& egress, const std::vector<RelayEgress::Place>& places) {
+    std::string order;
+    for (const RelayEgress::Place& each : places) {
+        EXPECT_TRUE(egress.submit(each, [&order, each] {
+            order += each.tenant_id.text().substr(0, 1) + each.instance_id + " ";
+        }));
+    }
+    while (egress.run_one()) {
+    }
+    return order;
+}
+
+TEST(RelayEgress, TenantsOfABotTakeTurnsHoweverMuchOneHas) {
+    RelayEgress egress({.threads = 0});
+    std::vector<RelayEgress::Place> places;
+    for (int i = 0; i < 500; ++i) {
+        places.push_back({kBot, kAcme, "1", "a" + std::to_string(i)});
+    }
+    for (int i = 0; i < 3; ++i) {
+        places.push_back({kBot, kBravo, "9", "b" + std::to_string(i)});
+    }
+    EXPECT_TRUE(order_of(egress, places).starts_with("a1 b9 a1 b9 a1 b9 a1 a1 "));
+}
+
+TEST(RelayEgress, InstancesOfATenantTakeTurnsToo) {
+    RelayEgress egress({.threads = 0});
+    std::vector<RelayEgress::Place> places;
+    for (int i = 0; i < 100; ++i) {
+        places.push_back({kBot, kAcme, "1", "a" + std::to_string(i)});
+    }
+    places.push_back({kBot, kAcme, "2", "x"});
+    places.push_back({kBot, kBravo, "9", "y"});
+    EXPECT_TRUE(order_of(egress, places).starts_with("a1 b9 a2 a1 a1 "));
+}
+
+TEST(RelayEgress, LeavesThreadsToOthersWhenATenantsChatsHang) {
+    RelayEgress egress(
+        {.threads = 4,
+         .running_per_bot_max = 4,
+         .running_per_tenant_max = 3,
+         .running_per_instance_max = 2});
+    std::promise<void> release;
+    const std::shared_future<void> released = release.get_future().share();
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE(egress.submit(
+            {kBot, kAcme, "1", "a" + std::to_string(i)}, [released] { released.wait(); }));
+    }
+    std::promise<void> own;
+    std::promise<void> other;
+    ASSERT_TRUE(egress.submit({kBot, kAcme, "2", "x"}, [&own] { own.set_value(); }));
+    ASSERT_TRUE(egress.submit({kBot, kBravo, "9", "y"}, [&other] { other.set_value(); }));
+    own.get_future().wait();  // Both came through although twenty hang or wait.
+    other.get_future().wait();
+    release.set_value();
+    egress.stop();
+    EXPECT_EQ(egress.waiting(), 0u);
 }
 
 TEST(RelayEgress, LeavesThreadsToOthersWhenABotHangs) {
@@ -50,10 +115,11 @@ TEST(RelayEgress, LeavesThreadsToOthersWhenABotHangs) {
     std::promise<void> release;
     const std::shared_future<void> released = release.get_future().share();
     for (int i = 0; i < 5; ++i) {
-        ASSERT_TRUE(egress.submit(kBot, "c" + std::to_string(i), [released] { released.wait(); }));
+        ASSERT_TRUE(
+            egress.submit(place(kBot, "c" + std::to_string(i)), [released] { released.wait(); }));
     }
     std::promise<void> done;
-    ASSERT_TRUE(egress.submit(kOther, "c1", [&done] { done.set_value(); }));
+    ASSERT_TRUE(egress.submit(place(kOther, "c1"), [&done] { done.set_value(); }));
     done.get_future().wait();  // It came through although five jobs of the other bot wait.
     release.set_value();
     egress.stop();
@@ -63,10 +129,10 @@ TEST(RelayEgress, LeavesThreadsToOthersWhenABotHangs) {
 TEST(RelayEgress, RunsWhatWaitsWhenItStopsAndTakesNoMore) {
     RelayEgress egress({.threads = 0});
     bool was_stopping = false;
-    ASSERT_TRUE(egress.submit(kBot, "c1", [&] { was_stopping = egress.is_stopping(); }));
+    ASSERT_TRUE(egress.submit(place(kBot, "c1"), [&] { was_stopping = egress.is_stopping(); }));
     egress.stop();
     EXPECT_TRUE(was_stopping);
-    EXPECT_FALSE(egress.submit(kBot, "c1", [] {}));
+    EXPECT_FALSE(egress.submit(place(kBot, "c1"), [] {}));
     EXPECT_FALSE(egress.pause(Duration::of_seconds(1)));
 }
 
@@ -74,7 +140,7 @@ TEST(RelayEgress, EndsAPauseWhenItStops) {
     RelayEgress egress({.threads = 1});
     std::promise<void> begun;
     std::promise<bool> paused;
-    ASSERT_TRUE(egress.submit(kBot, "c1", [&] {
+    ASSERT_TRUE(egress.submit(place(kBot, "c1"), [&] {
         begun.set_value();
         paused.set_value(egress.pause(Duration::of_hours(1)));
     }));

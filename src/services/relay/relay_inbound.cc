@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/crypto.h"
+#include "base/json_list.h"
 #include "base/log.h"
 #include "core/relay/session_key.h"
 #include "core/relay/waiting_files.h"
@@ -10,16 +11,12 @@
 namespace interlock {
 namespace {
 
-// How long a Discord interaction can be answered (chat-platforms §4.2).
-constexpr Duration kCapabilityLife = Duration::of_minutes(15);
 constexpr std::size_t kLinkCodeBytesMax = 64;
 
 constexpr std::string_view kNotLinked =
     "This account is not linked to an agent here, so nobody will answer.";
-
-std::string chat_key_of(const PlatformArrival& arrival) {
-    return row_key({arrival.bot.platform, arrival.bot.bot_id, arrival.event.event.source.chat_id});
-}
+constexpr std::string_view kLaidAside =
+    "The agent has more unread messages than it may keep, so this one was put aside.";
 
 // What instances get, and what the record has the digest of.
 std::string arrival_text(const PlatformArrival& arrival) {
@@ -55,6 +52,10 @@ Json why_note(std::string_view note) {
 
 }  // namespace
 
+std::string chat_key_of(const PlatformArrival& arrival) {
+    return row_key({arrival.bot.platform, arrival.bot.bot_id, arrival.event.event.source.chat_id});
+}
+
 std::string event_key_of(const BotKey& bot, std::string_view event_id) {
     return row_key({bot.platform, bot.bot_id, event_id});
 }
@@ -79,7 +80,7 @@ RelayInbound::RelayInbound(Parts parts) : parts_(std::move(parts)) {}
 void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswer)> done) {
     // The work is copyable, a secret is not: both live behind a pointer until the lane has them.
     auto held = std::make_shared<PlatformArrival>(std::move(arrival));
-    auto slot = std::make_shared<Slot>(std::move(done));
+    auto slot = std::make_shared<Slot>(std::move(done), refused_);
     // Not taken: the slot goes with the work and says so.
     parts_.lane.submit_event(
         event_key_of(held->bot, held->event.event_id), [this, held, slot](RelayTurn& turn) {
@@ -173,9 +174,12 @@ void RelayInbound::take(RelayTurn& turn, Pending pending) {
         return;
     }
     // The chat's order is kept: it waits behind one whose facts are being asked for.
-    if (waiting_ >= kWaitingFactsMax) {
-        ++counters.refused;
-        answer(turn, arrival.bot, pending.slot, {});
+    const std::size_t ahead = waiting->second.size();
+    if (ahead >= kWaitingFactsPerChatMax ||
+        (waiting_ >= kWaitingFactsMax && ahead >= kWaitingFactsFloor)) {
+        ++counters.without_facts;
+        pending.is_without_facts = true;
+        decide(turn, std::move(pending));
         return;
     }
     ++waiting_;
@@ -194,6 +198,7 @@ void RelayInbound::take_link(RelayTurn& turn, Pending& pending, const std::strin
          .user_name = source.user_name,
          .code = code,
          .is_dm = arrival.event.is_dm});
+    pending.text = arrival_text(arrival);
     store_event(turn, pending, TenantId(), why_note("link_command"));
     turn.after([this, bot = arrival.bot, chat = source.chat_id, notice](bool is_committed) {
         if (is_committed) {
@@ -349,7 +354,7 @@ bool RelayInbound::ask_facts(Pending& pending, const Candidates& candidates) {
             unknown.push_back(user);
         }
     }
-    if (unknown.empty()) {
+    if (unknown.empty() || pending.is_without_facts) {
         return false;
     }
     const std::string chat = chat_key_of(arrival);
@@ -394,6 +399,26 @@ void RelayInbound::facts_arrived(RelayTurn& turn, const std::string& chat, Pendi
     }
 }
 
+// A press is for whoever asked, once. False: it is for nobody.
+bool RelayInbound::take_press(
+    RelayTurn& turn, PlatformArrival& arrival, std::vector<std::string>& targets) {
+    MessageEvent& event = arrival.event.event;
+    const auto pressed = parts_.press(
+        turn,
+        {.bot = arrival.bot,
+         .chat_id = event.source.chat_id,
+         .user_id = event.source.user_id,
+         .response = *event.prompt_response,
+         .allowed = targets});
+    targets.clear();
+    if (!pressed || !*pressed || !(*pressed)->is_first) {
+        return false;
+    }
+    event.prompt_response = (*pressed)->response;
+    targets.push_back((*pressed)->instance_id);
+    return true;
+}
+
 void RelayInbound::decide(RelayTurn& turn, Pending pending) {
     Candidates candidates = candidates_for(pending.arrival);
     if (ask_facts(pending, candidates)) {
@@ -407,7 +432,10 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
     for (GateInstance& instance : candidates.instances) {
         if (const auto viewer = candidates.viewer.find(instance.instance_id);
             needs_sight(arrival) && viewer != candidates.viewer.end()) {
-            instance.owner_can_view = view_of(arrival, viewer->second, &pending);
+            // Without facts it must not overtake those that wait for them, whatever is known.
+            instance.owner_can_view = pending.is_without_facts
+                                          ? std::nullopt
+                                          : view_of(arrival, viewer->second, &pending);
         }
         const GateDecision decision = judge_delivery(event, instance);
         decisions.push(why_json(decision));
@@ -417,50 +445,34 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
     }
     InboxAnswer said{.is_stored = true, .is_delivered = false, .notice = {}};
     Json why = Json::object({{"decisions", std::move(decisions)}});
-    if (arrival.event.event.prompt_response && !targets.empty()) {
-        const auto pressed = parts_.press(
-            turn,
-            {.bot = arrival.bot,
-             .chat_id = arrival.event.event.source.chat_id,
-             .user_id = arrival.event.event.source.user_id,
-             .response = *arrival.event.event.prompt_response,
-             .allowed = targets});
-        targets.clear();
-        if (pressed && *pressed && (*pressed)->is_first) {
-            arrival.event.event.prompt_response = (*pressed)->response;
-            targets.push_back((*pressed)->instance_id);
-        } else {
-            candidates.note = "prompt_closed";
-            said.notice = "This question was answered already, or nobody waits for it any more.";
-        }
+    if (arrival.event.event.prompt_response && !targets.empty() &&
+        !take_press(turn, arrival, targets)) {
+        candidates.note = "prompt_closed";
+        said.notice = "This question was answered already, or nobody waits for it any more.";
     }
     if (!candidates.note.empty()) {
         why.set("note", candidates.note);
     }
-    const bool has_room = targets.empty() || std::ranges::any_of(targets, [&](const auto& id) {
-                              return parts_.delivery.has_room(id);
-                          });
-    if (!has_room) {
-        ++counters.refused;
-        answer(turn, arrival.bot, pending.slot, {});
-        return;
-    }
-    store_event(turn, pending, candidates.tenant_id, why);
-    const std::vector<std::string> reached = deliver(turn, pending, targets);
-    if (reached.empty()) {
+    pending.text = arrival_text(arrival);
+    const Reached reached = deliver(turn, pending, targets);
+    why.set("delivered", json_list(reached.delivered));
+    if (!reached.laid_aside.empty()) {
+        why.set("laid_aside", json_list(reached.laid_aside));
+        said.notice = kLaidAside;
+    } else if (reached.delivered.empty()) {
         ++(candidates.tenant_id.empty() ? counters.no_route : counters.nobody);
         if (said.notice.empty()) {
             said.notice = kNotLinked;
         }
     }
-    said.is_delivered = !reached.empty();
+    store_event(turn, pending, candidates.tenant_id, why);
+    said.is_delivered = !reached.delivered.empty();
     answer(turn, arrival.bot, pending.slot, std::move(said));
 }
 
 void RelayInbound::store_event(
     RelayTurn& turn, Pending& pending, const TenantId& tenant_id, const Json& why) {
     const PlatformArrival& arrival = pending.arrival;
-    pending.text = arrival_text(arrival);
     const Duration life = arrival.bot.platform == "sms" ? kSmsEventLife : kEventLife;
     RelayEventRow row{
         .event_key = event_key_of(arrival.bot, arrival.event.event_id),
@@ -481,13 +493,12 @@ void RelayInbound::store_event(
     ++counters_[arrival.bot.platform].stored;
 }
 
-std::vector<std::string> RelayInbound::deliver(
+RelayInbound::Reached RelayInbound::deliver(
     RelayTurn& turn, const Pending& pending, const std::vector<std::string>& instances) {
     const PlatformArrival& arrival = pending.arrival;
-    std::vector<std::string> reached;
-    if (instances.empty()) {
-        return reached;
-    }
+    InboundCounters& counters = counters_[arrival.bot.platform];
+    Reached reached;
+    std::vector<std::string> known;  // Who hears of the chat, sooner or later.
     const EntryKind kind = arrival.forward ? EntryKind::passthrough : EntryKind::inbound;
     TenantId tenant_id;
     for (const std::string& instance_id : instances) {
@@ -497,103 +508,21 @@ std::vector<std::string> RelayInbound::deliver(
              .kind = kind,
              .event_key = event_key_of(arrival.bot, arrival.event.event_id),
              .text = pending.text});
-        if (appended == RelayDelivery::Appended::refused) {
-            ++counters_[arrival.bot.platform].refused;
+        if (appended == RelayDelivery::Appended::gone) {
             continue;
         }
         tenant_id = parts_.state.instances.get(instance_id)->tenant_id;
         note_session(turn, arrival, tenant_id, instance_id);
         keep_capability(turn, arrival, tenant_id, instance_id);
-        reached.push_back(instance_id);
-        ++counters_[arrival.bot.platform].delivered;
+        known.push_back(instance_id);
+        const bool is_buffered = appended == RelayDelivery::Appended::buffered;
+        ++(is_buffered ? counters.delivered : counters.laid_aside);
+        (is_buffered ? reached.delivered : reached.laid_aside).push_back(instance_id);
     }
-    if (!reached.empty()) {
-        note_chat(turn, arrival, tenant_id, reached);
+    if (!known.empty()) {
+        note_chat(turn, arrival, tenant_id, known);
     }
     return reached;
-}
-
-void RelayInbound::keep_capability(
-    RelayTurn& turn,
-    const PlatformArrival& arrival,
-    const TenantId& tenant_id,
-    const std::string& instance_id) {
-    if (arrival.event.capability_kind.empty() || arrival.event.capability.empty()) {
-        return;
-    }
-    const auto kept = parts_.bind_capability(
-        turn,
-        {.tenant_id = tenant_id,
-         .instance_id = instance_id,
-         .bot = arrival.bot,
-         .session_keys = interaction_keys(arrival.event.event.source),
-         .kind = arrival.event.capability_kind,
-         .chat_id = arrival.event.event.source.chat_id,
-         .value = arrival.event.capability.clone(),
-         .expires_at = turn.now() + kCapabilityLife});
-    if (!kept) {
-        log_error("relay_capability_lost", {{"message", kept.error().message}});
-    }
-}
-
-void RelayInbound::note_session(
-    RelayTurn& turn,
-    const PlatformArrival& arrival,
-    const TenantId& tenant_id,
-    const std::string& instance_id) {
-    const SessionSource& source = arrival.event.event.source;
-    std::vector<std::string> keys{build_session_key(source)};
-    if (std::string june =
-            build_session_key(source, {.profile = {}, .revision = ClientRevision::june});
-        june != keys[0]) {
-        keys.push_back(std::move(june));
-    }
-    for (const std::string& session_key : keys) {
-        const std::string key = row_key({tenant_id.text(), session_key});
-        const auto held = parts_.state.sessions.find(key, turn.now());
-        if (held && *held != nullptr && (*held)->instance_id == instance_id) {
-            continue;
-        }
-        parts_.state.sessions.put(
-            turn, key, {instance_id, source.chat_id}, turn.now() + kSessionRowLife);
-    }
-}
-
-void RelayInbound::note_chat(
-    RelayTurn& turn,
-    const PlatformArrival& arrival,
-    const TenantId& tenant_id,
-    const std::vector<std::string>& instances) {
-    const SessionSource& source = arrival.event.event.source;
-    const std::string key = chat_key_of(arrival);
-    const auto held = parts_.state.chats.find(key, turn.now());
-    const bool is_known_chat = held && *held != nullptr;
-    ChatRow row = is_known_chat ? **held : ChatRow{};
-    // A chat that changed hands starts anew: who was reached under another tenant counts no more.
-    if (row.tenant_id != tenant_id) {
-        row.delivered_to.clear();
-    }
-    row.platform = arrival.bot.platform;
-    row.bot_id = arrival.bot.bot_id;
-    row.chat_id = source.chat_id;
-    row.tenant_id = tenant_id;
-    row.guild_id = source.scope_id;
-    row.parent_chat_id = source.parent_chat_id;
-    row.is_dm = arrival.event.is_dm;
-    row.dm_user = arrival.event.is_dm ? source.user_id : std::string();
-    row.name = source.chat_name;
-    row.chat_type = source.chat_type;
-    for (const std::string& instance_id : instances) {
-        if (std::ranges::find(row.delivered_to, instance_id) == row.delivered_to.end()) {
-            row.delivered_to.push_back(instance_id);
-        }
-    }
-    if (row.delivered_to.size() > kChatDeliveredToMax) {
-        row.delivered_to.erase(row.delivered_to.begin());
-    }
-    if (!is_known_chat || row != **held) {
-        parts_.state.chats.put(turn, key, std::move(row));
-    }
 }
 
 }  // namespace interlock

@@ -28,8 +28,12 @@ inline constexpr Duration kEventLife = Duration::of_days(7);
 inline constexpr Duration kSmsEventLife = Duration::of_days(90);
 // Keys of events seen lately, so that a repeat does not ask the store.
 inline constexpr std::size_t kRecentEventsMax = 65'536;
-// Arrivals that wait for facts, over all chats. Beyond them the platform is told to send again.
-inline constexpr std::size_t kWaitingFactsMax = 1024;
+// Arrivals that wait for facts: of one chat, and of all. Beyond them a further one of that chat is
+// decided without (I5: what is not known counts as no), so that the platform is not kept waiting
+// for the others. A chat with only a few is let in all the same: it has not filled the place.
+inline constexpr std::size_t kWaitingFactsPerChatMax = 256;
+inline constexpr std::size_t kWaitingFactsMax = 4096;
+inline constexpr std::size_t kWaitingFactsFloor = 16;
 
 struct LinkTry {
     BotKey bot;
@@ -68,8 +72,9 @@ struct InboundCounters {
     std::int64_t duplicates = 0;
     std::int64_t delivered = 0;  // To instances; an event may count several times.
     std::int64_t no_route = 0;
-    std::int64_t nobody = 0;  // Routed, and no instance passed the gate.
-    std::int64_t refused = 0;
+    std::int64_t nobody = 0;         // Routed, and no instance passed the gate.
+    std::int64_t laid_aside = 0;     // For instances whose buffer was full.
+    std::int64_t without_facts = 0;  // Decided so because too many waited for them.
     std::int64_t links = 0;
 };
 
@@ -107,6 +112,8 @@ public:
     void drop_waiting();
 
     const std::map<std::string, InboundCounters>& counters() const { return counters_; }
+    // Arrivals that were not stored: the lane was full, lost or ending. Any thread.
+    std::int64_t refused() const { return refused_->load(); }
     // Arrivals whose answer waits for what only the platform knows, and those behind them.
     std::size_t waiting_for_facts() const { return waiting_ + chats_waiting_.size(); }
 
@@ -115,15 +122,19 @@ private:
 
     // Answers of one bot leave in the order of its arrivals. Whatever happens to the work, `done`
     // is called once: a slot that everybody let go says that nothing was stored.
+    using Count = std::atomic<std::int64_t>;
     struct Slot {
-        explicit Slot(Done call) : done(std::move(call)) {}
+        Slot(Done call, std::shared_ptr<Count> count)
+            : done(std::move(call)), refused(std::move(count)) {}
         ~Slot() { finish({}); }
         void finish(InboxAnswer said) {
             if (!is_answered.exchange(true)) {
+                *refused += said.is_stored ? 0 : 1;
                 done(std::move(said));
             }
         }
         const Done done;
+        const std::shared_ptr<Count> refused;  // It may outlive the inbox.
         std::atomic<bool> is_answered{false};
         std::optional<InboxAnswer> answer;  // Lane only.
     };
@@ -134,7 +145,8 @@ private:
         SlotPtr slot;
         // Whether the store had it when it arrived; nothing: it has to be asked.
         std::optional<bool> is_stored = std::nullopt;
-        std::string text = {};  // What instances get; made when the event is stored.
+        std::string text = {};          // What instances get; made when it is decided.
+        bool is_without_facts = false;  // Nobody is asked any more.
         // Found out elsewhere; an absent user is asked for.
         std::map<std::string, std::optional<bool>> views = {};  // By user.
     };
@@ -148,6 +160,7 @@ private:
 
     void take(RelayTurn& turn, Pending pending);
     void decide(RelayTurn& turn, Pending pending);
+    bool take_press(RelayTurn& turn, PlatformArrival& arrival, std::vector<std::string>& targets);
     bool ask_facts(Pending& pending, const Candidates& candidates);
     void facts_arrived(RelayTurn& turn, const std::string& chat, Pending pending);
     Candidates candidates_for(const PlatformArrival& arrival) const;
@@ -157,8 +170,11 @@ private:
     bool is_known(const Pending& pending, const std::string& event_key);
     void remember(const std::string& event_key);
     void store_event(RelayTurn& turn, Pending& pending, const TenantId& tenant_id, const Json& why);
-    // Those of `instances` that will get it.
-    std::vector<std::string> deliver(
+    struct Reached {
+        std::vector<std::string> delivered;   // In their buffer.
+        std::vector<std::string> laid_aside;  // Their buffer was full.
+    };
+    Reached deliver(
         RelayTurn& turn, const Pending& pending, const std::vector<std::string>& instances);
     void note_chat(
         RelayTurn& turn,
@@ -189,9 +205,12 @@ private:
     std::unordered_set<std::string> recent_;
     std::deque<std::string> recent_order_;
     std::map<std::string, InboundCounters> counters_;  // By platform.
+    std::shared_ptr<Count> refused_ = std::make_shared<Count>(0);
 };
 
-// The key of an event: platform, bot and the platform's own id.
+// The key of a chat: platform, bot and the platform's own id.
+std::string chat_key_of(const PlatformArrival& arrival);
+// The key of an event, likewise.
 std::string event_key_of(const BotKey& bot, std::string_view event_id);
 
 // The code of "/link CODE"; nothing when the text is something else.

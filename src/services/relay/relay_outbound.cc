@@ -179,8 +179,11 @@ RelayOutbound::Refusal RelayOutbound::check_room(const Ask& ask, Timestamp now) 
     if (now > ask.received_at + kOutboundBeginWithin) {
         return outbound_failure("timed_out", "the request waited too long and was not sent");
     }
+    const std::size_t of_bot = count_of(per_bot_, ask.bot);
+    const std::size_t of_tenant = count_of(per_tenant_, std::pair(ask.bot, ask.caller.tenant_id));
     if (count_of(per_instance_, ask.caller.instance_id) < kOutboundPerInstanceMax &&
-        count_of(per_bot_, ask.bot) < kOutboundPerBotMax) {
+        of_tenant < kOutboundPerTenantMax &&
+        of_bot < (of_tenant < kOutboundTenantFloor ? kOutboundPerBotHardMax : kOutboundPerBotMax)) {
         return std::nullopt;
     }
     count(overloaded);
@@ -277,6 +280,7 @@ std::string RelayOutbound::record(RelayTurn& turn, const Ask& ask) {
 void RelayOutbound::await(
     RelayTurn& turn, Ask ask, const std::string& id, std::shared_ptr<EgressOrder> order) {
     Pending pending;
+    pending.tenant_id = ask.caller.tenant_id;
     pending.instance_id = ask.caller.instance_id;
     pending.bot = ask.bot;
     pending.chat_id = ask.chat_id;
@@ -298,6 +302,7 @@ void RelayOutbound::await(
     pending.give_up_at = {
         parts_.clock.monotonic().microseconds + kOutboundGivenUpAfter.microseconds};
     ++per_instance_[pending.instance_id];
+    ++per_tenant_[{pending.bot, pending.tenant_id}];
     ++per_bot_[pending.bot];
     pending_.emplace(id, std::move(pending));
     turn.after([this, id](bool is_committed) {
@@ -329,7 +334,12 @@ void RelayOutbound::dispatch(const std::string& id) {
         report_back(std::make_shared<EgressReport>(run_order(
             *order, parts_.clock, [this](Duration span) { return parts_.egress.pause(span); })));
     };
-    if (!parts_.egress.submit(found->second.bot, found->second.chat_id, job)) {
+    const RelayEgress::Place place{
+        .bot = found->second.bot,
+        .tenant_id = found->second.tenant_id,
+        .instance_id = found->second.instance_id,
+        .chat_id = found->second.chat_id};
+    if (!parts_.egress.submit(place, job)) {
         order->gate.close();
         auto report = std::make_shared<EgressReport>();
         report->last.code = "overloaded";

@@ -35,8 +35,14 @@ inline constexpr Duration kOutboundBeginWithin = Duration::of_seconds(20);
 // A worker that has not come back then is not waited for: the outcome stays unknown.
 inline constexpr Duration kOutboundGivenUpAfter = Duration::of_minutes(10);
 
-inline constexpr std::size_t kOutboundPerInstanceMax = 64;  // Not yet settled.
-inline constexpr std::size_t kOutboundPerBotMax = 512;
+// Not yet settled. Of a bot's, what all tenants share goes to who comes; a tenant with less than
+// his floor is let in beyond it, so that nobody can fill the bot for the others, up to a last bound
+// that no single tenant comes near.
+inline constexpr std::size_t kOutboundPerInstanceMax = 64;
+inline constexpr std::size_t kOutboundPerTenantMax = 256;  // Of a bot.
+inline constexpr std::size_t kOutboundPerBotMax = 512;     // Shared by all tenants.
+inline constexpr std::size_t kOutboundTenantFloor = 16;
+inline constexpr std::size_t kOutboundPerBotHardMax = 8192;
 inline constexpr std::size_t kOutboundWaitersMax = 8;  // Who wait for one under the same key.
 inline constexpr std::size_t kIdempotencyKeyMax = 128;
 
@@ -161,6 +167,7 @@ private:
         Duration answer_by;  // Monotonic.
     };
     struct Pending {
+        TenantId tenant_id;
         std::string instance_id;
         BotKey bot;
         std::string chat_id;
@@ -213,6 +220,7 @@ private:
     Parts parts_;
     std::map<std::string, Pending> pending_;
     std::map<std::string, std::size_t> per_instance_;
+    std::map<std::pair<BotKey, TenantId>, std::size_t> per_tenant_;
     std::map<BotKey, std::size_t> per_bot_;
     std::int64_t unrecorded_ = 0;  // Names those that have no row.
     int declined_lines_ = 0;

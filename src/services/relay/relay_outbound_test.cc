@@ -363,12 +363,13 @@ TEST_F(RelayOutboundTest, RefusesAnInstanceThatHasTooMuchPending) {
     EXPECT_TRUE(send("c1", "x").success);
 }
 
-TEST_F(RelayOutboundTest, RefusesABotThatHasTooMuchPending) {
+// A tenant with many instances fills his part of a bot; the others go on as if nothing were.
+TEST_F(RelayOutboundTest, ATenantWithTooMuchPendingIsRefusedAndNobodyElse) {
     std::size_t asked = 0;
-    for (int i = 0; asked < kOutboundPerBotMax; ++i) {
+    for (int i = 0; asked < kOutboundPerTenantMax; ++i) {
         const std::string instance = "i" + std::to_string(100 + i);
         desk_.add_chat("many" + std::to_string(i), "G1", "acme", {instance});
-        for (std::size_t k = 0; k < kOutboundPerInstanceMax && asked < kOutboundPerBotMax; ++k) {
+        for (std::size_t k = 0; k < kOutboundPerInstanceMax && asked < kOutboundPerTenantMax; ++k) {
             desk_.begin(OutboundDesk::send_action("many" + std::to_string(i), "x"), instance);
             ++asked;
         }
@@ -376,10 +377,13 @@ TEST_F(RelayOutboundTest, RefusesABotThatHasTooMuchPending) {
             desk_.step();
         }
     }
-    ASSERT_EQ(desk_.process->outbound.pending(), kOutboundPerBotMax);
+    ASSERT_EQ(desk_.process->outbound.pending(), kOutboundPerTenantMax);
     const auto beyond = desk_.begin(OutboundDesk::send_action("c1", "x"));
+    const auto other = desk_.begin(OutboundDesk::send_action("c2", "x"), "x1");
     desk_.step();
     EXPECT_EQ(beyond->value().code, "overloaded");
+    desk_.run();
+    EXPECT_TRUE(other->value().success);
 }
 
 TEST_F(RelayOutboundTest, FollowsUpWithTheVaultsCapability) {  // 003 §4

@@ -87,6 +87,7 @@ RelayPlane::RelayPlane(Parts parts)
           .bus = parts_.bus,
           .descriptor = [this](const BotKey& key) { return descriptor_of(key); },
           .is_open = [this](const std::string& id) { return credentials.is_open(id); },
+          .bounds = parts_.delivery,
           .files = &files,
       }),
       inbound({
@@ -161,6 +162,7 @@ RelayPlane::RelayPlane(Parts parts)
                                 OutboundResultFrame{request_id, std::move(result)})));
                         }});
                }}),
+      hearing({.clock = parts_.clock, .inbound = inbound, .bots = parts_.bots}),
       views(
           {.lane = lane,
            .state = state,
@@ -169,7 +171,7 @@ RelayPlane::RelayPlane(Parts parts)
            .outbound = outbound,
            .wake = wake,
            .files = files,
-           .bots = parts_.bots}) {
+           .hearing = hearing}) {
     inbound.set_require_address(parts_.require_address);
     for (ChatPlatform* platform : parts_.bots) {
         CHECK(bots_.emplace(platform->bot(), platform).second);
@@ -183,6 +185,7 @@ RelayPlane::RelayPlane(Parts parts)
     });
     lane.add_duty([this](RelayTurn& turn) { delivery.sweep(turn); });
     lane.add_duty([this](RelayTurn& turn) { wake.sweep(turn); });
+    lane.add_duty([this](RelayTurn& turn) { hearing.sweep(turn); });
     lane.add_duty([this](RelayTurn& turn) {
         if (turn.now() < next_purge_) {
             return;

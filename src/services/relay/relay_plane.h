@@ -17,6 +17,7 @@
 #include "services/relay/relay_delivery.h"
 #include "services/relay/relay_desk.h"
 #include "services/relay/relay_files.h"
+#include "services/relay/relay_hearing.h"
 #include "services/relay/relay_inbound.h"
 #include "services/relay/relay_management.h"
 #include "services/relay/relay_outbound.h"
@@ -49,6 +50,7 @@ public:
         WorkerPool::Bounds fetchers = {.threads = 4, .waiting_max = 64};
         RelayEgress::Bounds egress = {};
         RelayLane::Bounds lane = {};
+        DeliveryBounds delivery = {};
     };
     explicit RelayPlane(Parts parts);
     ~RelayPlane();
@@ -99,6 +101,7 @@ public:
     RelayOutbound outbound;
     RelayWake wake;
     RelayDesk desk;
+    RelayHearing hearing;
     RelayViews views;
 };
 

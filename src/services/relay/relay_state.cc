@@ -39,6 +39,7 @@ RelayState::RelayState(RelayStore& store)
       dm_defaults(store, kAll<DmDefaultRow>),
       cursors(store, kAll<CursorRow>),
       naps(store, kAll<NapRow>),
+      sheds(store, kAll<ShedRow>),
       numbers(store, kAll<NumberRow>),
       chats(store, kRecent<ChatRow>, 65'536),
       sent(store, kRecent<SentRow>),
@@ -63,6 +64,7 @@ Result<void> RelayState::load() {
     TRY(dm_defaults.load());
     TRY(cursors.load());
     TRY(naps.load());
+    TRY(sheds.load());
     TRY(numbers.load());
     TRY(bindings_.load());
     bindings_.for_each([this](const std::string&, const BindingRow& row) { index(row); });

@@ -27,6 +27,7 @@ public:
     RelayTable<DmDefaultRow> dm_defaults;
     RelayTable<CursorRow> cursors;
     RelayTable<NapRow> naps;
+    RelayTable<ShedRow> sheds;
     RelayTable<NumberRow> numbers;
     // Read when asked.
     RelayTable<ChatRow> chats;

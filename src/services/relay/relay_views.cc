@@ -17,6 +17,16 @@ std::string_view word_of(EntryKind kind) {
     return kind == EntryKind::inbound ? "inbound" : "passthrough";
 }
 
+Json shed_json(const RelayDelivery::InstanceView& view) {
+    if (!view.shedding) {
+        return {};
+    }
+    return Json::object(
+        {{"since", to_text(view.shedding->since)},
+         {"laid_aside", view.shedding->laid_aside},
+         {"dropped", view.shedding->dropped}});
+}
+
 Json json_of(const RelayDelivery::InstanceView& view) {
     Json identities = Json::array();
     for (const BotKey& bot : view.identities) {
@@ -30,6 +40,8 @@ Json json_of(const RelayDelivery::InstanceView& view) {
          {"bytes", view.bytes},
          {"outstanding", view.outstanding},
          {"dead_letters", view.dead_letters},
+         {"dead_bytes", view.dead_bytes},
+         {"shedding", shed_json(view)},
          {"epoch", view.epoch},
          {"oldest", time_or_null(view.oldest)},
          {"seen_at", time_or_null(view.seen_at)},
@@ -72,8 +84,10 @@ Json explained(const RelayEventRow& row) {
         }
         json.set("decisions", std::move(list));
     }
-    if (const Json* note = why->find("note")) {
-        json.set("note", *note);
+    for (const char* const key : {"delivered", "laid_aside", "note"}) {
+        if (const Json* const found = why->find(key)) {
+            json.set(key, *found);
+        }
     }
     return json;
 }
@@ -125,28 +139,69 @@ private:
     std::string text_;
 };
 
+// How bots and instances are now.
+void add_gauges(
+    MetricText& text,
+    const std::vector<RelayHearing::View>& ears,
+    const std::vector<RelayDelivery::InstanceView>& views) {
+    text.begin("interlock_relay_bot_connected", "gauge", "1 while a bot hears its platform.");
+    const auto add_ears = [&](auto is_one) {
+        for (const RelayHearing::View& ear : ears) {
+            text.add(
+                {{"platform", ear.bot->bot().platform}, {"bot", ear.bot->bot().bot_id}},
+                is_one(ear) ? 1 : 0);
+        }
+    };
+    add_ears([](const RelayHearing::View& ear) { return ear.health.is_connected; });
+    text.begin("interlock_relay_bot_deaf", "gauge", "1 while a bot does not hear its platform.");
+    add_ears([](const RelayHearing::View& ear) { return ear.deaf_since.has_value(); });
+    text.begin("interlock_relay_waiting", "gauge", "Messages that wait, by instance.");
+    for (const auto& view : views) {
+        text.add({{"tenant", view.tenant_id.text()}, {"instance", view.instance_id}}, view.waiting);
+    }
+    text.begin("interlock_relay_dead_letters", "gauge", "Dead letters, by instance.");
+    for (const auto& view : views) {
+        text.add(
+            {{"tenant", view.tenant_id.text()}, {"instance", view.instance_id}}, view.dead_letters);
+    }
+    text.begin("interlock_relay_shedding", "gauge", "1 while an instance's buffer is full.");
+    for (const auto& view : views) {
+        text.add(
+            {{"tenant", view.tenant_id.text()}, {"instance", view.instance_id}},
+            view.shedding ? 1 : 0);
+    }
+}
+
 }  // namespace
 
 Json RelayViews::status_json() const {
     Json bots = Json::array();
-    for (const ChatPlatform* bot : parts_.bots) {
-        const PlatformHealth health = bot->health();
+    for (const RelayHearing::View& ear : parts_.hearing.views()) {
         bots.push(Json::object(
-            {{"platform", bot->bot().platform},
-             {"bot_id", bot->bot().bot_id},
+            {{"platform", ear.bot->bot().platform},
+             {"bot_id", ear.bot->bot().bot_id},
              {"state",
-              health.is_broken      ? "broken"
-              : health.is_connected ? "connected"
-                                    : "connecting"},
-             {"detail", health.detail}}));
+              ear.health.is_broken      ? "broken"
+              : ear.deaf_since          ? "deaf"
+              : ear.health.is_connected ? "connected"
+                                        : "connecting"},
+             {"detail", ear.health.detail},
+             {"deaf_since", time_or_null(ear.deaf_since)}}));
     }
     std::map<std::string_view, std::int64_t> by_health;
     std::int64_t waiting = 0;
-    std::int64_t dead = 0;
+    std::size_t dead = 0;
+    Json shedding = Json::array();
     for (const auto& view : parts_.delivery.views()) {
         ++by_health[view.health];
         waiting += static_cast<std::int64_t>(view.waiting);
         dead += view.dead_letters;
+        if (view.shedding && std::cmp_less(shedding.items().size(), kRelayListMax)) {
+            Json one = shed_json(view);
+            one.set("instance_id", view.instance_id);
+            one.set("tenant_id", view.tenant_id.text());
+            shedding.push(std::move(one));
+        }
     }
     Json instances = Json::object();
     for (const auto& [health, count] : by_health) {
@@ -158,6 +213,7 @@ Json RelayViews::status_json() const {
          {"instances", std::move(instances)},
          {"waiting", waiting},
          {"dead_letters", dead},
+         {"shedding", std::move(shedding)},
          {"sleepers_without_wake_url", parts_.wake.counters().without_url},
          {"waiting_for_facts", parts_.inbound.waiting_for_facts()},
          {"files_under_way", parts_.files.running()},
@@ -229,29 +285,40 @@ void RelayViews::dead_letters(std::string instance_id, RelayReply reply) {
         std::move(reply));
 }
 
-void RelayViews::requeue(Letter letter, RelayReply reply) {
+namespace {
+
+Result<Json> letters_answer(
+    const RelayDelivery::Letters& letters, const RelayDelivery::LettersDone& done) {
+    if (letters.seq && done.done == 0) {
+        if (done.no_room > 0) {
+            return fail(
+                errors::conflict, "the instance's buffer is full", "Wait until it has drained.");
+        }
+        return fail(errors::not_found, "there is no such dead letter");
+    }
+    if (letters.seq) {
+        return Json::object({{"ok", true}, {"principal", letters.principal}});
+    }
+    return Json::object({{"done", done.done}, {"left", done.left}, {"no_room", done.no_room}});
+}
+
+}  // namespace
+
+void RelayViews::requeue(RelayDelivery::Letters letters, RelayReply reply) {
     ask_lane(
         parts_.lane,
-        [this, letter = std::move(letter)](RelayTurn& turn) -> Result<Json> {
-            TRY(parts_.delivery.requeue_dead(turn, letter.key, letter.principal));
-            return Json::object({{"ok", true}, {"principal", letter.principal}});
+        [this, letters = std::move(letters)](RelayTurn& turn) -> Result<Json> {
+            TRY_ASSIGN(const auto done, parts_.delivery.requeue_dead(turn, letters));
+            return letters_answer(letters, done);
         },
         std::move(reply));
 }
 
-void RelayViews::discard(Letter letter, RelayReply reply) {
+void RelayViews::discard(RelayDelivery::Letters letters, RelayReply reply) {
     ask_lane(
         parts_.lane,
-        [this, letter = std::move(letter)](RelayTurn& turn) -> Result<Json> {
-            const BufferKey before{letter.key.instance_id, letter.key.seq - 1};
-            TRY_ASSIGN(
-                const auto found,
-                parts_.state.store().read_dead_letters(letter.key.instance_id, before, 1));
-            if (found.empty() || found[0].entry.seq != letter.key.seq) {
-                return fail(errors::not_found, "there is no such dead letter");
-            }
-            TRY(parts_.delivery.remove_dead(turn, letter.key, letter.principal));
-            return Json::object({{"ok", true}, {"principal", letter.principal}});
+        [this, letters = std::move(letters)](RelayTurn& turn) -> Result<Json> {
+            return letters_answer(letters, parts_.delivery.discard_dead(turn, letters));
         },
         std::move(reply));
 }
@@ -346,9 +413,12 @@ std::string RelayViews::metrics_text() const {
         add("delivered", count.delivered);
         add("no_route", count.no_route);
         add("nobody", count.nobody);
-        add("refused", count.refused);
+        add("laid_aside", count.laid_aside);
+        add("without_facts", count.without_facts);
         add("link", count.links);
     }
+    text.begin("interlock_relay_refused_total", "counter", "Events that we could not take.");
+    text.add({}, parts_.inbound.refused());
     text.begin("interlock_relay_waiting_for_facts", "gauge", "Events that wait for a platform.");
     text.add({}, parts_.inbound.waiting_for_facts());
     text.begin("interlock_relay_files_total", "counter", "Files of messages, by fate.");
@@ -362,7 +432,9 @@ std::string RelayViews::metrics_text() const {
     text.add({{"what", "acknowledged"}}, delivery.acknowledged);
     text.add({{"what", "settled"}}, delivery.settled);
     text.add({{"what", "dead"}}, delivery.dead);
-    text.add({{"what", "refused"}}, delivery.refused);
+    text.add({{"what", "overflowed"}}, delivery.overflowed);
+    text.add({{"what", "dropped"}}, delivery.dropped);
+    text.add({{"what", "ended"}}, delivery.ended);
     text.add({{"what", "fenced"}}, delivery.fenced);
     text.add({{"what", "overdue"}}, delivery.overdue);
     text.add({{"what", "interrupt"}}, delivery.interrupts);
@@ -381,22 +453,7 @@ std::string RelayViews::metrics_text() const {
     text.add({{"what", "given_up"}}, parts_.wake.counters().given_up);
     text.begin("interlock_relay_sockets", "gauge", "Sockets of gateways.");
     text.add({}, parts_.delivery.sockets());
-    text.begin("interlock_relay_bot_connected", "gauge", "1 while a bot hears its platform.");
-    for (const ChatPlatform* bot : parts_.bots) {
-        text.add(
-            {{"platform", bot->bot().platform}, {"bot", bot->bot().bot_id}},
-            bot->health().is_connected ? 1 : 0);
-    }
-    const auto views = parts_.delivery.views();
-    text.begin("interlock_relay_waiting", "gauge", "Messages that wait, by instance.");
-    for (const auto& view : views) {
-        text.add({{"tenant", view.tenant_id.text()}, {"instance", view.instance_id}}, view.waiting);
-    }
-    text.begin("interlock_relay_dead_letters", "gauge", "Dead letters, by instance.");
-    for (const auto& view : views) {
-        text.add(
-            {{"tenant", view.tenant_id.text()}, {"instance", view.instance_id}}, view.dead_letters);
-    }
+    add_gauges(text, parts_.hearing.views(), parts_.delivery.views());
     return text.take();
 }
 

@@ -8,6 +8,7 @@
 
 #include "services/relay/relay_ask.h"
 #include "services/relay/relay_delivery.h"
+#include "services/relay/relay_hearing.h"
 #include "services/relay/relay_inbound.h"
 #include "services/relay/relay_outbound.h"
 #include "services/relay/relay_wake.h"
@@ -15,6 +16,7 @@
 namespace interlock {
 
 inline constexpr std::int64_t kRelayListMax = 500;  // Rows of one answer.
+inline constexpr std::int64_t kOlderThanSecondsMax = std::int64_t{366} * 24 * 60 * 60;
 
 class RelayViews {
 public:
@@ -26,7 +28,7 @@ public:
         RelayOutbound& outbound;
         RelayWake& wake;
         RelayFiles& files;
-        std::vector<ChatPlatform*> bots;
+        RelayHearing& hearing;
     };
     explicit RelayViews(Parts parts) : parts_(std::move(parts)) {}
 
@@ -36,12 +38,10 @@ public:
     void buffer(std::string instance_id, std::int64_t after, RelayReply reply);
     // Of an instance, or of all.
     void dead_letters(std::string instance_id, RelayReply reply);
-    struct Letter {
-        std::string principal;
-        BufferKey key;
-    };
-    void requeue(Letter letter, RelayReply reply);
-    void discard(Letter letter, RelayReply reply);
+    // One that is named by its number is not_found when there is none; of many, the answer says how
+    // many were done and how many are left for the next call.
+    void requeue(RelayDelivery::Letters letters, RelayReply reply);
+    void discard(RelayDelivery::Letters letters, RelayReply reply);
     // Why an event went where it went. `event` is its key, "platform/bot/id".
     void why(std::string event, RelayReply reply);
     void events(std::int64_t count_max, RelayReply reply);  // Newest first.
