@@ -68,7 +68,7 @@ constexpr std::array<RelayPlantInfo, 17> kPlants = {{
     {RelayPlant::wait_for_full,
      "relay_wait_for_full",
      "While one instance is full, nobody else is looked after.",
-     "alone"},
+     "alone idle"},
 }};
 
 }  // namespace

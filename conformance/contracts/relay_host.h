@@ -42,7 +42,8 @@ public:
             .bots = {console_.get()},
             .tenant_exists = std::move(parts.tenant_exists),
             .workers = {.threads = 0},
-            .egress = {.threads = 1}});
+            .egress = {.threads = 1},
+            .delivery = {.entries_max = 8, .dead_entries_max = 6}});
         CHECK(plane_->open().has_value());
         console_->start(plane_->inbound, "");
         settle();

@@ -282,6 +282,7 @@ TEST_F(RelayOperations, ThreeSocketsWithoutAnAckMakeADeadLetterThatMayBeHadBack)
     for (int i = 0; i < 4; ++i) {
         const Dialled gateway = dial("gw1", "i1");
         world.relay().plane().desk.closed(gateway.session);
+        world.advance(Duration::of_minutes(1));
         world.relay().settle();
     }
     const Json dead = ask({"list_relay_dead_letters", {}, "instance_id=i1"});
@@ -300,6 +301,33 @@ TEST_F(RelayOperations, ThreeSocketsWithoutAnAckMakeADeadLetterThatMayBeHadBack)
             {"requeue_relay_dead_letter",
              Json::object({{"instance_id", "i1"}, {"buffer_id", "one"}})}),
         "invalid_request");
+}
+
+TEST_F(RelayOperations, AFullBufferIsToldAndItsDeadLettersAreSettledTogether) {  // R16
+    add_gateway("gw1", "i1");
+    bind("ann", "i1");
+    for (int i = 1; i <= 12; ++i) {
+        say("ann", "hello " + std::to_string(i));
+    }
+    const Json status = ask({"relay_status"});
+    ASSERT_EQ(status.find("shedding")->items().size(), 1U);
+    EXPECT_EQ(text_at(status.find("shedding")->items()[0], "instance_id"), "i1");
+    const Json shown = ask({"list_relay_instances"});
+    const Json& instance = shown.find("instances")->items()[0];
+    EXPECT_EQ(to_text(*instance.find("shedding")->find("laid_aside")), "4");
+    const Json events = ask({"list_relay_events", {}, "limit=1"});
+    EXPECT_EQ(to_text(*events.find("events")->items()[0].find("laid_aside")), R"(["i1"])");
+    const Json whose = Json::object({{"instance_id", "i1"}});
+    EXPECT_EQ(
+        to_text(ask({"requeue_relay_dead_letters", whose})), R"({"done":0,"left":4,"no_room":4})");
+    EXPECT_EQ(refusal({"discard_relay_dead_letters", Json::object()}), "invalid_request");
+    EXPECT_EQ(
+        to_text(ask(
+            {"discard_relay_dead_letters",
+             Json::object({{"all", true}, {"older_than_seconds", 3600}})})),
+        R"({"done":0,"left":0,"no_room":0})");
+    EXPECT_EQ(
+        to_text(ask({"discard_relay_dead_letters", whose})), R"({"done":4,"left":0,"no_room":0})");
 }
 
 TEST_F(RelayOperations, ARevokedGatewaysSocketClosesAndItsInstanceCanBeForgotten) {

@@ -46,6 +46,20 @@ TEST(Doctor, NamesTheStopListenerAndRefusesPlainTextBeyondThisMachine) {
     EXPECT_EQ(check_stop(config).health, Health::note);
 }
 
+TEST(Doctor, SaysThatAPlatformIsDeafAndNamesFullBuffers) {
+    const auto judged = [](const char* status) { return judge_relay(parse_json(status).value()); };
+    EXPECT_TRUE(judged(R"({"bots":[],"shedding":[]})").empty());
+    const auto good = judged(R"({"bots":[{"state":"connected"},{"state":"connecting"}]})");
+    EXPECT_EQ(worst(good), Health::good);
+    const auto deaf = judged(
+        R"({"bots":[{"platform":"discord","bot_id":"9","state":"deaf","detail":"refused"}]})");
+    ASSERT_EQ(worst(deaf), Health::bad);
+    EXPECT_TRUE(deaf[0].detail.contains("discord 9 is deaf")) << deaf[0].detail;
+    const auto full = judged(R"({"bots":[],"shedding":[{"instance_id":"i1","tenant_id":"demo"}]})");
+    ASSERT_EQ(worst(full), Health::note);
+    EXPECT_TRUE(full[0].detail.contains("i1 (demo)")) << full[0].detail;
+}
+
 TEST(Doctor, LeavesNothingBehind) {
     const testing::TempFolder folder;
     FakeClock clock;

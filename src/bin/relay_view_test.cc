@@ -67,6 +67,30 @@ TEST(RelayView, AnEventNamesWhomItWentTo) {
         "a, c");
 }
 
+TEST(RelayView, AnEventTellsWhatHappenedAndNotWhatTheGateSaid) {
+    const Json event = parsed(
+        R"({"event":"e","decisions":[{"instance_id":"a","delivers":true,"steps":[]},
+            {"instance_id":"b","delivers":true,"steps":[]},
+            {"instance_id":"c","delivers":true,"steps":[]}],
+            "delivered":["a"],"laid_aside":["b"]})");
+    EXPECT_EQ(receivers_of(event), "a, b (laid aside)");
+    const std::string why = describe_relay_why(event);
+    EXPECT_TRUE(why.contains("a: delivered")) << why;
+    EXPECT_TRUE(why.contains("b: laid aside, because its buffer was full")) << why;
+    EXPECT_TRUE(why.contains("c: not delivered")) << why;
+}
+
+TEST(RelayView, TheStatusNamesDeafBotsAndFullBuffers) {
+    const std::string text = describe_relay_status(parsed(
+        R"({"bots":[{"platform":"discord","bot_id":"9","state":"deaf","detail":"no route to host",
+                     "deaf_since":"noon"}],
+            "shedding":[{"instance_id":"i1","tenant_id":"demo","since":"noon","laid_aside":7,
+                         "dropped":2}]})"));
+    EXPECT_TRUE(text.contains("discord 9 has not heard its platform since noon")) << text;
+    EXPECT_TRUE(text.contains("i1 of demo has a full buffer since noon: 7 laid aside, 2 dead"))
+        << text;
+}
+
 TEST(RelayView, TheLogMarksWhatCanBeReplayed) {
     const std::string text = describe_relay_log(parsed(
         R"({"next":"","outbounds":[

@@ -160,6 +160,12 @@ Json outbound_schema() {
          {"settled_at", text_or_null()}});
 }
 
+Json shed_or_null() {
+    Json schema = answer_of({{"since", text()}, {"laid_aside", number()}, {"dropped", number()}});
+    schema.set("type", Json::array({"object", "null"}));
+    return schema;
+}
+
 Json principal_policy_schema() {
     return answer_of(
         {{"platform", text(), false}, {"policy", text()}, {"allow", list_of(text()), false}});
@@ -252,7 +258,7 @@ Json relay_instance_schema() {
          {"outstanding", number()},
          {"dead_letters", number()},
          {"dead_bytes", number()},
-         {"shedding", Json::object({{"type", Json::array({"object", "null"})}})},
+         {"shedding", shed_or_null()},
          {"epoch", number()},
          {"oldest", text_or_null()},
          {"seen_at", text_or_null()},

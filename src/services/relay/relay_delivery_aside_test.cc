@@ -179,9 +179,9 @@ TEST_F(AsideTest, ABufferThatEmptiedByAgeAloneTakesMailAgain) {
 
 TEST_F(AsideTest, DeadLettersEndWhenTheirTimeIsOverInOneRecord) {  // ADR 0012: texts leave the disk
     send("ann", 1, 7);
-    world.pass(Duration{Duration::of_days(1).microseconds - 1});
+    world.pass(Duration::of_seconds(24 * 60 * 60 - 1));
     EXPECT_EQ(dead_of("full"), (Texts{"ann5", "ann6", "ann7"}));
-    world.pass(Duration{1});
+    world.pass(Duration::of_seconds(1));
     EXPECT_EQ(dead_of("full"), Texts{});
     EXPECT_EQ(view("full").dead_letters, 0u);
     EXPECT_EQ(view("full").waiting, 4u);

@@ -172,6 +172,30 @@ TEST_F(InboundTest, WhatNobodyKnowsIsAskedAndTheChatKeepsItsOrder) {  // R17
     EXPECT_EQ(gateway.socket->take_inbound()[0].first, "text m1");
 }
 
+// The platform is not kept waiting for one chat's facts: beyond the bound its messages reach
+// nobody.
+TEST_F(InboundTest, AChatThatWaitsTooLongForItsFactsPaysItself) {  // I5, R17
+    discord.cached.clear();
+    discord.real["ann@c1"] = true;
+    std::vector<std::shared_ptr<std::optional<InboxAnswer>>> answers;
+    for (std::size_t i = 0; i < kWaitingFactsPerChatMax + 2; ++i) {
+        answers.push_back(world.submit(guild_message("ann", "m" + std::to_string(i))));
+    }
+    EXPECT_EQ(world.inbound.counters().at("discord").without_facts, 1);
+    PlatformArrival elsewhere = RelayWorld::message("eve", "e1");
+    elsewhere.bot = {"discord", "bot"};
+    world.submit(std::move(elsewhere));
+    EXPECT_EQ(waiting("x1"), 1u);  // Nobody else waits.
+    discord.cached["ann@c1"] = true;
+    world.run_blocking();
+    for (const auto& answer : answers) {
+        ASSERT_TRUE(*answer);
+        EXPECT_TRUE((*answer)->is_stored);
+        EXPECT_EQ((*answer)->is_delivered, answer != answers.back());
+    }
+    EXPECT_EQ(world.inbound.refused(), 0);
+}
+
 TEST_F(InboundTest, WhatCannotBeFoundOutCountsAsNo) {  // I5
     discord.cached.clear();
     const auto answer = world.submit(guild_message("ann", "m1"));

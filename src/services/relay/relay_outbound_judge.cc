@@ -248,6 +248,10 @@ RelayOutbound::Refusal RelayOutbound::find_thread(Ask& ask, Timestamp now) {
         }
         ask.thread_id = named;
     }
+    // On Discord a thread is a channel; a channel that is none keeps its name.
+    if (rename != nullptr && is_chat_itself && (!ask.chat || ask.chat->parent_chat_id.empty())) {
+        return decline(ask, "not_a_thread");
+    }
     if (rename == nullptr || !rename->only_if_connector_created) {
         return std::nullopt;
     }

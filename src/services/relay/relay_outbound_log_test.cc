@@ -229,5 +229,11 @@ TEST_F(RelayOutboundLogTest, RenamesOnlyThreadsOfOurOwnWhenAskedTo) {
     EXPECT_TRUE(desk_.ask(rename).success);
 }
 
+TEST_F(RelayOutboundLogTest, AChannelThatIsNoThreadKeepsItsName) {  // R5
+    const ThreadRenameAction rename{"c1", "c1", "mine now", false, "", Json::object()};
+    EXPECT_EQ(desk_.ask(rename).code, "egress_declined");
+    EXPECT_TRUE(desk_.discord.calls().empty());
+}
+
 }  // namespace
 }  // namespace interlock
