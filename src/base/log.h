@@ -1,8 +1,8 @@
 // Structured log lines, for people or as JSON, with redaction built in.
 //
 // A line is an event word and fields: log_info("server_ready", {{"address", address}}). Values of
-// fields whose name speaks of a secret are replaced; anything that looks like one of our own
-// credentials (ilk_…, ilo_…, ils_…, ilc_…) is masked wherever it stands, also inside other text.
+// fields whose name speaks of a secret are replaced; every line passes the judge of secrets in
+// base/redaction.h, so that no credential, of ours or of a vendor, stands in one.
 #pragma once
 
 #include <initializer_list>
@@ -43,7 +43,7 @@ inline void log_error(std::string_view event, LogFields fields = {}) {
     log(LogLevel::error, event, fields);
 }
 
-// Masks our own credentials inside `text` and is what every line passes through.
+// The full judgement of base/redaction.h, as a copy.
 std::string redact(std::string_view text);
 inline std::string redact(const std::string& text) {
     return redact(std::string_view(text));

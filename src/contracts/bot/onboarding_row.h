@@ -45,7 +45,7 @@ struct SignupFacts {
     std::string email;  // Empty: nobody took the account over, and it was let go.
     HumanId human_id;   // The owner.
     PlanName requested_plan = PlanName::trial;
-    Json agent_metadata;  // Redacted.
+    Json agent_metadata;  // Judged at the door.
     Timestamp at;
     std::string peer;  // Whose signups are counted together; empty: not counted by peer.
     PlanName plan = PlanName::trial;

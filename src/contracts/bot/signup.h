@@ -72,7 +72,7 @@ std::optional<PlanName> find_plan_name(std::string_view word);
 struct SignupRequest {
     std::string email;  // Lower case, and one that a letter can be sent to.
     PlanName plan = PlanName::trial;
-    Json agent_metadata;  // An object or null; as it came, so redact before it is kept.
+    Json agent_metadata;  // An object or null; judged at the door.
 };
 Result<SignupRequest> decode_signup(const Json& json);
 Json signup_schema();
