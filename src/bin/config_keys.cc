@@ -1,7 +1,5 @@
 #include "bin/config_keys.h"
 
-#include <charconv>
-
 #include "base/ip_address.h"
 #include "base/text.h"
 #include "bin/config_values.h"
@@ -10,17 +8,6 @@
 
 namespace interlock {
 namespace {
-
-template <class Integer>
-std::string set_integer(Integer& into, const std::string& text, Integer min, Integer max) {
-    Integer value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < min || value > max) {
-        return "must be an integer from " + std::to_string(min) + " to " + std::to_string(max);
-    }
-    into = value;
-    return {};
-}
 
 std::string set_bool(bool& into, const std::string& text) {
     if (text != "true" && text != "false") {
@@ -458,89 +445,6 @@ std::vector<ConfigKey> control_keys() {
     };
 }
 
-// The bounds of what is kept for one instance.
-std::vector<ConfigKey> relay_bound_keys() {
-    constexpr std::size_t kEntriesMost = 1'000'000;
-    constexpr std::int64_t kBytesLeast = 65'536;
-    constexpr std::int64_t kBytesMost = std::int64_t{1} << 34U;
-    const auto count = [](std::string name, std::string help, std::size_t DeliveryBounds::* bound) {
-        return ConfigKey{
-            std::move(name),
-            std::move(help),
-            [bound](const Config& c) { return std::to_string(c.relay.delivery.*bound); },
-            [bound](Config& c, const std::string& text) {
-                return set_integer<std::size_t>(c.relay.delivery.*bound, text, 1, kEntriesMost);
-            }};
-    };
-    const auto bytes =
-        [](std::string name, std::string help, std::int64_t DeliveryBounds::* bound) {
-            return ConfigKey{
-                std::move(name),
-                std::move(help),
-                [bound](const Config& c) { return std::to_string(c.relay.delivery.*bound); },
-                [bound](Config& c, const std::string& text) {
-                    return set_integer<std::int64_t>(
-                        c.relay.delivery.*bound, text, kBytesLeast, kBytesMost);
-                }};
-        };
-    return {
-        count(
-            "relay.buffer.entries_max",
-            "Messages that wait for one agent; what comes then is laid aside as a dead letter.",
-            &DeliveryBounds::entries_max),
-        bytes("relay.buffer.bytes_max", "Their bytes, likewise.", &DeliveryBounds::bytes_max),
-        count(
-            "relay.dead_letters.entries_max",
-            "Dead letters of one agent; beyond them the one that died first goes.",
-            &DeliveryBounds::dead_entries_max),
-        bytes(
-            "relay.dead_letters.bytes_max",
-            "Their bytes, likewise.",
-            &DeliveryBounds::dead_bytes_max),
-        {"relay.dead_letters.life_hours",
-         "Hours that a dead letter is kept for somebody to look at.",
-         [](const Config& c) {
-             const Duration life = c.relay.delivery.dead_life;
-             return std::to_string(life.microseconds / Duration::of_hours(1).microseconds);
-         },
-         [](Config& c, const std::string& text) {
-             return set_duration(
-                 c.relay.delivery.dead_life, text, Duration::of_hours(1), {1, 8784});
-         }},
-    };
-}
-
-std::vector<ConfigKey> relay_keys() {
-    return {
-        {"relay.require_address",
-         "Platforms on which agents without a policy of their own hear only what speaks to the "
-         "bot.",
-         [](const Config& c) { return join_list(c.relay.require_address); },
-         [](Config& c, const std::string& text) {
-             c.relay.require_address = split_list(text);
-             for (const std::string& platform : c.relay.require_address) {
-                 if (relay_bot_keys(platform).empty()) {
-                     return std::string(
-                         "must name platforms: discord, telegram, sms, wecom, local");
-                 }
-             }
-             return std::string();
-         }},
-        {"relay.wake.allow_cidrs",
-         "Private ranges that a gateway's own wake URL may point into.",
-         [](const Config& c) { return join_list(c.relay.wake_allow_cidrs); },
-         [](Config& c, const std::string& text) {
-             c.relay.wake_allow_cidrs = split_list(text);
-             for (const std::string& range : c.relay.wake_allow_cidrs) {
-                 if (!parse_cidr(range)) {
-                     return std::string("must be ranges such as 10.0.0.0/8");
-                 }
-             }
-             return std::string();
-         }},
-    };
-}
-
 ConfigKey recovery_key() {
     return {
         "recovery.operator_delay_hours",
@@ -593,11 +497,13 @@ std::vector<ConfigKey> all_config_keys() {
         "File of the key that seals exchange keys; empty: master.key in the data folder.",
         &Config::vault_master_key_file));
     for (const auto& group :
-         {mail_keys(), paper_keys(), supervisor_keys(), control_keys(), bot_keys(), relay_keys()}) {
+         {mail_keys(),
+          paper_keys(),
+          supervisor_keys(),
+          control_keys(),
+          bot_keys(),
+          relay_config_keys()}) {
         keys.insert(keys.end(), group.begin(), group.end());
-    }
-    for (ConfigKey& key : relay_bound_keys()) {
-        keys.push_back(std::move(key));
     }
     for (const LimitSpec& spec : limit_specs()) {
         keys.push_back(limit_key(spec));

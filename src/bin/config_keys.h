@@ -15,7 +15,9 @@ struct ConfigKey {
     std::function<std::string(const Config&)> show;
     std::function<std::string(Config&, const std::string&)> set;  // The problem, or "".
 };
-// In the order in which they are shown.
+// Those of the relay that are not a bot's.
+std::vector<ConfigKey> relay_config_keys();
+// All, in the order in which they are shown.
 std::vector<ConfigKey> all_config_keys();
 
 }  // namespace interlock

@@ -2,6 +2,7 @@
 // of a sentence that begins with the key's name, or gives "" and has set the value.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -13,6 +14,17 @@
 #include "contracts/ids.h"
 
 namespace interlock {
+
+template <class Integer>
+std::string set_integer(Integer& into, const std::string& text, Integer min, Integer max) {
+    Integer value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < min || value > max) {
+        return "must be an integer from " + std::to_string(min) + " to " + std::to_string(max);
+    }
+    into = value;
+    return {};
+}
 
 // Tenant ids separated by commas.
 std::string set_tenants(std::set<TenantId>& into, const std::string& text);

@@ -138,6 +138,19 @@ Result<void> RelayPlatform::check_chains() {
     return {};
 }
 
+void RelayPlatform::stop_for_broken_chains(Plane& ledger) const {
+    log_broken_chains("relay", reports_);
+    for (const ChainReport& report : reports_) {
+        if (report.fault) {
+            ledger.ledger.note_break(report.tenant_id, "relay", *report.fault);
+            ledger.kill.activate_by_rule(
+                report.tenant_id,
+                "chain_check",
+                "an audit chain of the relay is broken; see `interlock audit verify`");
+        }
+    }
+}
+
 void RelayPlatform::start() {
     if (!is_shut_) {
         plane_->start();

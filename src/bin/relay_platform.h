@@ -17,6 +17,7 @@
 #include "bin/config.h"
 #include "bin/relay_bots.h"
 #include "ports/master_keys.h"
+#include "services/plane.h"
 #include "services/relay/relay_chains.h"
 #include "services/relay/relay_plane.h"
 
@@ -51,6 +52,8 @@ public:
     // What the walk over the relay's chains found at start.
     const std::vector<ChainReport>& chains() const { return reports_; }
     std::vector<HeadLine> heads() const { return chains_->heads(); }  // Any thread.
+    // Stops the tenants whose chains do not hold, and has it recorded in their ledgers.
+    void stop_for_broken_chains(Plane& ledger) const;
 
 private:
     explicit RelayPlatform(Parts parts) : parts_(std::move(parts)) {}

@@ -46,6 +46,7 @@
 #include "bin/listeners.h"
 #include "bin/quarantine.h"
 #include "bin/relay_platform.h"
+#include "bin/server_watch.h"
 #include "bin/stop_listener.h"
 #include "bin/version.h"
 #include "core/market/synthetic_market.h"
@@ -57,13 +58,10 @@
 namespace interlock {
 namespace {
 
-constexpr std::chrono::milliseconds kWatchPeriod{50};
 constexpr std::chrono::milliseconds kVenuePeriod{250};
 // Treasury transfers from this share of the deposit on need an approval.
 constexpr Decimal kTransferShare = Decimal::from_units(10'000'000'000'000'000);
 constexpr std::chrono::milliseconds kShutdownGrace{10'000};
-// The engine goes round at least every few milliseconds; a minute of silence is a wedge (S13).
-constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
 
 }  // namespace
@@ -269,16 +267,7 @@ Result<void> Server::Body::build_relay() {
                  return tenant_id != system_tenant() && plane->directory.tenant_exists(tenant_id);
              }}));
     metrics.add_text([this] { return relay->plane().metrics_text(); });
-    log_broken_chains("relay", relay->chains());
-    for (const ChainReport& report : relay->chains()) {
-        if (report.fault) {
-            plane->ledger.note_break(report.tenant_id, "relay", *report.fault);
-            plane->kill.activate_by_rule(
-                report.tenant_id,
-                "chain_check",
-                "an audit chain of the relay is broken; see `interlock audit verify`");
-        }
-    }
+    relay->stop_for_broken_chains(*plane);
     plane->ledger.set_other_heads([this] { return relay->heads(); });
     return {};
 }
@@ -565,27 +554,13 @@ void Server::reload() {
 }
 
 void Server::watch() {
-    bool raised = body_->flag->is_raised();
-    bool wedged = false;
-    bool bodies_were_many = false;
-    while (!body_->watch_bell.is_closed()) {
-        body_->watch_bell.pop(1, kWatchPeriod);  // Nobody rings: this is a wait that close() ends.
-        const bool now_raised = body_->flag->is_raised();
-        // A file that was removed, released and put back between two looks shows no edge.
-        if (now_raised && (!raised || !body_->plane->latch.is_raised_global())) {
-            log_warn("kill_file_seen", {{"reason", body_->flag->reason()}});
-            body_->plane->kill.on_flag_raised();
-        }
-        raised = now_raised;
-        const bool alive = body_->engine->is_alive(body_->clock.monotonic(), kHeartbeatLost);
-        if (!alive && !wedged) {
-            log_error("engine_silent", {{"seconds", kHeartbeatLost.microseconds / 1'000'000}});
-            body_->plane->kill.stop_without_engine("the engine's heartbeat was lost");
-        }
-        wedged = !alive;
-        bodies_were_many =
-            give_memory_back(body_->listeners->counters().body_bytes, bodies_were_many);
-    }
+    watch_server(
+        {.flag = *body_->flag,
+         .plane = *body_->plane,
+         .engine = *body_->engine,
+         .clock = body_->clock,
+         .body_bytes = [this] { return body_->listeners->counters().body_bytes; },
+         .bell = body_->watch_bell});
 }
 
 std::string Server::address() const {

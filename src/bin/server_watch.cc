@@ -1,0 +1,40 @@
+#include "bin/server_watch.h"
+
+#include <chrono>
+
+#include "base/log.h"
+#include "bin/http_setup.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::chrono::milliseconds kWatchPeriod{50};
+// The engine goes round at least every few milliseconds; a minute of silence is a wedge (S13).
+constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
+
+}  // namespace
+
+void watch_server(const ServerWatch& watch) {
+    bool raised = watch.flag.is_raised();
+    bool wedged = false;
+    bool bodies_were_many = false;
+    while (!watch.bell.is_closed()) {
+        watch.bell.pop(1, kWatchPeriod);  // Nobody rings: this is a wait that close() ends.
+        const bool now_raised = watch.flag.is_raised();
+        // A file that was removed, released and put back between two looks shows no edge.
+        if (now_raised && (!raised || !watch.plane.latch.is_raised_global())) {
+            log_warn("kill_file_seen", {{"reason", watch.flag.reason()}});
+            watch.plane.kill.on_flag_raised();
+        }
+        raised = now_raised;
+        const bool alive = watch.engine.is_alive(watch.clock.monotonic(), kHeartbeatLost);
+        if (!alive && !wedged) {
+            log_error("engine_silent", {{"seconds", kHeartbeatLost.microseconds / 1'000'000}});
+            watch.plane.kill.stop_without_engine("the engine's heartbeat was lost");
+        }
+        wedged = !alive;
+        bodies_were_many = give_memory_back(watch.body_bytes(), bodies_were_many);
+    }
+}
+
+}  // namespace interlock
