@@ -101,6 +101,7 @@ constexpr auto kShapes = std::to_array<Shape>({
     {"vault_token", "hvs.", Alphabet::word_dash, 20, kAnyTail},
     {"shopify_token", "shpat_", Alphabet::hex, 32, 32},
     {"age_secret_key", "AGE-SECRET-KEY-1", Alphabet::word, 40, kAnyTail},
+    {"recovery_code", "ilr-", Alphabet::word_dash, 24, 24},
     {"extended_private_key", "xprv", Alphabet::base58, 90, kAnyTail},
 });
 
