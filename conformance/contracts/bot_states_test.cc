@@ -257,21 +257,28 @@ TEST_F(BotContract, AgentsNeverApproveTheirProposals) {
     EXPECT_EQ(pnl_of(owner), "1");
 }
 
-TEST_F(BotContract, ReloadGoesBackToWhatTheOwnerApproved) {
-    const BotApi::Owner owner = api.sign_up_in("reload", "ready");
+TEST_F(BotContract, TheOperatorProposesAndNeedsAGrantLikeAnAgent) {
+    const BotApi::Owner owner = api.sign_up_in("operated", "ready");
     ASSERT_EQ(approve(owner, propose(owner, "3")).status, 200);
-    ASSERT_EQ(
-        api.world
-            .send(
-                {.as = "operator",
-                 .method = "POST",
-                 .path = "/api/" + owner.tenant + "/update_pnl",
-                 .body = R"({"pnl_perc":5})"})
-            .status,
-        200);
-    ASSERT_EQ(pnl_of(owner), "5");
+    const HttpResponse proposed = api.world.send(
+        {.as = "operator",
+         .method = "POST",
+         .path = "/api/" + owner.tenant + "/update_pnl",
+         .body = R"({"pnl_perc":5})"});
+    EXPECT_EQ(proposed.status, 202) << proposed.body;
+    EXPECT_EQ(pnl_of(owner), "3");
     EXPECT_EQ(api.at_tenant(owner, {"POST", "/reload_from_config"}).status, 200);
     EXPECT_EQ(pnl_of(owner), "3");
+    const HttpResponse refused = api.world.send(
+        {.as = "operator",
+         .method = "POST",
+         .path = "/api/" + owner.tenant + "/update_exchange_keys",
+         .body = keys("live")});
+    EXPECT_EQ(refused.status, 403) << refused.body;
+    EXPECT_EQ(BotApi::error_code(refused), "grant_required");
+    const std::string id = BotApi::word_at(BotApi::body_of(proposed), "proposal_id");
+    EXPECT_EQ(approve(owner, id).status, 200);
+    EXPECT_EQ(pnl_of(owner), "5");
 }
 
 TEST_F(BotContract, KeysOfARealExchangeNeedTheOwnersGrantOnce) {
