@@ -11,6 +11,7 @@
 #include "adapters/sqlite/sqlite_ledger_store.h"
 #include "adapters/system/file_seal_keys.h"
 #include "base/json.h"
+#include "services/head_proofs.h"
 #include "services/ledger_check.h"
 
 namespace interlock {

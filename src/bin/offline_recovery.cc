@@ -11,6 +11,7 @@
 #include "bin/data_path.h"
 #include "bin/ledger_folder.h"
 #include "bin/mail_setup.h"
+#include "bin/offline_seal.h"
 #include "bin/turn_line.h"
 #include "services/metrics.h"
 #include "services/recovery_letters.h"
@@ -63,20 +64,23 @@ Result<StartedRecovery> recover_offline(
     TRY(open_ledger(config.data_folder, LedgerView::live));
     SystemClock clock;
     RandomIdSource ids;
-    TRY_ASSIGN(const DataFolder folder, DataFolder::open(config.data_folder, ids));
+    TRY_ASSIGN(DataFolder folder, DataFolder::open(config.data_folder, ids));
     TRY_ASSIGN(
         const auto store, SqliteLedgerStore::open({.path = database_path(config.data_folder)}));
     TRY_ASSIGN(FileHeadMirror mirror, FileHeadMirror::open(heads_folder(config.data_folder)));
+    const OfflineLedger ledger{folder, *store, mirror, clock, ids};
+    TRY(seal_offline(ledger));
     Metrics metrics;
     TurnRunner runner({*store, clock, ids, mirror, metrics});
     TurnLine line(runner);
+    PasswordPool passwords({.threads = 0});
     WorkerPool workers({.threads = 0, .waiting_max = 0});
     PrincipalDirectory directory;
     PrincipalService principals(
         {.runner = runner,
          .submit = line.submit(),
          .directory = directory,
-         .workers = workers,
+         .workers = passwords,
          .clock = clock,
          .ids = ids,
          .operator_token_hash = {},
@@ -101,6 +105,7 @@ Result<StartedRecovery> recover_offline(
         recovery.request,
         [&](Result<StartedRecovery> result) { started = std::move(result); });
     line.run_all();
+    TRY(seal_offline(ledger));
     return started;
 }
 

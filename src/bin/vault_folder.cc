@@ -15,6 +15,7 @@
 #include "bin/console.h"
 #include "bin/data_path.h"
 #include "bin/ledger_folder.h"
+#include "bin/offline_seal.h"
 #include "bin/turn_line.h"
 #include "services/metrics.h"
 #include "services/relay/relay_seal.h"
@@ -127,13 +128,17 @@ Result<RotationReport> rotate_vault(const std::string& data_folder, const Master
     TRY_ASSIGN(const auto masters, open_master_keys(choice));
     SystemClock clock;
     RandomIdSource ids;
-    TRY_ASSIGN(const DataFolder folder, DataFolder::open(data_folder, ids));
+    TRY_ASSIGN(DataFolder folder, DataFolder::open(data_folder, ids));
     TRY_ASSIGN(const auto store, SqliteLedgerStore::open({.path = database_path(data_folder)}));
     TRY_ASSIGN(FileHeadMirror mirror, FileHeadMirror::open(heads_folder(data_folder)));
     TRY(reseal_relay(data_folder + "/relay.db", *masters, ids));
+    const OfflineLedger ledger{folder, *store, mirror, clock, ids};
+    TRY(seal_offline(ledger));
     Metrics metrics;
     TurnRunner runner({*store, clock, ids, mirror, metrics});
-    return rotate(runner, *masters, ids);
+    TRY_ASSIGN(RotationReport report, rotate(runner, *masters, ids));
+    TRY(seal_offline(ledger));
+    return report;
 }
 
 std::string describe(const VaultStatus& status) {

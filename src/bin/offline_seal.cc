@@ -1,0 +1,32 @@
+#include "bin/offline_seal.h"
+
+#include "bin/quarantine.h"
+#include "services/ledger_check.h"
+#include "services/ledger_service.h"
+#include "services/metrics.h"
+
+namespace interlock {
+
+Result<void> seal_offline(const OfflineLedger& ledger) {
+    Metrics metrics;
+    TurnRunner runner({ledger.store, ledger.clock, ledger.ids, ledger.mirror, metrics});
+    TRY(runner.open());
+    const PrincipalDirectory nobody;
+    LedgerService service(
+        {runner,
+         ledger.store,
+         ledger.mirror,
+         ledger.clock,
+         ledger.folder.seal_keys(),
+         ledger.folder.head_log(),
+         [](const TurnRequest&) {},
+         nobody});
+    service.on_break([&](const ChainReport& report) {
+        keep_evidence(ledger.folder.path(), report, ledger.clock.now());
+    });
+    TRY_ASSIGN(const auto reports, service.open());
+    log_broken_chains("ledger", reports);
+    return {};
+}
+
+}  // namespace interlock
