@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/secret_shapes.h"
 #include "base/text.h"
 
 namespace interlock {

@@ -41,14 +41,13 @@ Result<std::vector<ChainReport>> RelayChains::open(LedgerStore& chains, RowSet r
 }
 
 void RelayChains::settle() {
-    if (to_settle_.empty()) {
-        return;
-    }
     parts_.lane.submit_internal([this](RelayTurn& turn) {
         for (const ChainReport& report : to_settle_) {
+            parts_.lane.unsealed(report.tenant_id) = {};
             settle_chain(turn, report);
         }
         to_settle_.clear();
+        seal_all(turn);  // What an unclean end left; the next record may be hours later.
     });
     parts_.lane.run_round(std::chrono::microseconds(0));
 }

@@ -35,8 +35,8 @@ public:
     // Walks every chain since its last seal. `chains` is the relay's file, read as a ledger; `rows`
     // are its protected rows. Faults are in the reports, for the caller to act on.
     Result<std::vector<ChainReport>> open(LedgerStore& chains, RowSet rows, Known known);
-    // Continues what does not hold, adopts what is from before. After the lane's open() and before
-    // its start().
+    // Continues what does not hold, adopts what is from before, seals the rest. After the lane's
+    // open() and before its start().
     void settle();
 
     // Any thread: the heads as committed, for the root over all of them.
