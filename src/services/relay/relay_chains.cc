@@ -7,7 +7,8 @@ namespace interlock {
 RelayChains::RelayChains(Parts parts) : parts_(parts) {
     parts_.lane.set_mirror(*this);
     parts_.lane.set_signer([this](std::string_view text) { return parts_.keys.sign(text); });
-    parts_.lane.add_duty([this](RelayTurn& turn) { seal_due(turn); });
+    parts_.lane.set_seal_rule([this](RelayTurn& turn) { seal_due(turn, true); });
+    parts_.lane.add_duty([this](RelayTurn& turn) { seal_due(turn, false); });
     parts_.lane.add_farewell([this](RelayTurn& turn) { seal_all(turn); });
 }
 
@@ -93,16 +94,19 @@ void RelayChains::settle_chain(RelayTurn& turn, const ChainReport& report) {
     turn.seal(std::move(order));
 }
 
-void RelayChains::seal(RelayTurn& turn, const TenantId& tenant_id) {
-    turn.seal(order_for(tenant_id, kSealEvent));
+void RelayChains::seal(RelayTurn& turn, const TenantId& tenant_id, bool is_first) {
+    RelayTurn::SealOrder order = order_for(tenant_id, kSealEvent);
+    order.is_first = is_first;
+    turn.seal(std::move(order));
 }
 
-void RelayChains::seal_due(RelayTurn& turn) {
+void RelayChains::seal_due(RelayTurn& turn, bool is_first) {
     for (const auto& [tenant_id, head] : parts_.lane.heads()) {
         const RelayLane::Unsealed open = parts_.lane.unsealed(tenant_id);
         if (open.records >= kSealEvery ||
             (open.records > 0 && turn.now() - open.since >= kSealPeriod)) {
-            seal(turn, tenant_id);
+            seal(turn, tenant_id, is_first);
+            parts_.lane.unsealed(tenant_id) = {};  // Ordered once.
         }
     }
 }
@@ -110,7 +114,7 @@ void RelayChains::seal_due(RelayTurn& turn) {
 void RelayChains::seal_all(RelayTurn& turn) {
     for (const auto& [tenant_id, head] : parts_.lane.heads()) {
         if (parts_.lane.unsealed(tenant_id).records > 0) {
-            seal(turn, tenant_id);
+            seal(turn, tenant_id, false);
         }
     }
 }

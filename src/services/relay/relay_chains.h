@@ -45,9 +45,9 @@ public:
 private:
     void publish(const std::map<TenantId, LedgerHead>& changed) override;
     Result<std::map<TenantId, LedgerHead>> load() override { return parts_.mirror.load(); }
-    void seal_due(RelayTurn& turn);
+    void seal_due(RelayTurn& turn, bool is_first);
     void seal_all(RelayTurn& turn);
-    void seal(RelayTurn& turn, const TenantId& tenant_id);
+    void seal(RelayTurn& turn, const TenantId& tenant_id, bool is_first);
     RelayTurn::SealOrder order_for(const TenantId& tenant_id, std::string_view event);
     void settle_chain(RelayTurn& turn, const ChainReport& report);
 

@@ -195,6 +195,16 @@ Result<void> RelayLane::seal(RelayTurn& turn) {
         draft.detail = Json::object({{"events", std::move(list)}});
         turn.drafts_.push_back(std::move(draft));
     }
+    // Before the batch's own rows are noted: a seal in front of them does not know them yet.
+    if (seal_rule_ && !(turn.drafts_.empty() && turn.commit_.rows.empty())) {
+        seal_rule_(turn);
+    }
+    for (RelayTurn::SealOrder& order : turn.seals_) {
+        if (order.is_first) {
+            TRY(append_seal(turn, std::move(order)));
+        }
+    }
+    std::erase_if(turn.seals_, [](const RelayTurn::SealOrder& order) { return order.is_first; });
     note_rows(turn);
     for (AuditDraft& draft : turn.drafts_) {
         TRY(append(turn, std::move(draft)));

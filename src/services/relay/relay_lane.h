@@ -40,11 +40,13 @@ public:
 
     // A record of its own in the tenant's chain.
     void audit(AuditDraft draft) { drafts_.push_back(std::move(draft)); }
-    // Seals the tenant's chain behind everything else of the batch. `good` and `first_seq` as in
-    // Turn::Continuation; 0: no continuation. Told where the seal stands once it is durable.
+    // Seals the tenant's chain behind everything else of the batch, or in front of it. `good` and
+    // `first_seq` as in Turn::Continuation; 0: no continuation. Told where the seal stands once it
+    // is durable.
     struct SealOrder {
         AuditDraft draft;
         Seal seal;
+        bool is_first = false;
         ChainHead good = {};
         std::int64_t first_seq = 0;
         std::function<void(const SealPoint&)> done;
@@ -108,6 +110,8 @@ public:
     void set_mirror(HeadMirror& mirror) { mirror_ = &mirror; }
     // Signs the seals. Before start().
     void set_signer(SignText sign) { sign_ = std::move(sign); }
+    // Asked before the records of a batch are made, to order seals that are due. Before start().
+    void set_seal_rule(RelayWork rule) { seal_rule_ = std::move(rule); }
     // Called on the lane when a commit failed, before anybody is told.
     void on_lost(std::function<void(const Error&)> call) { on_lost_.push_back(std::move(call)); }
 
@@ -165,6 +169,7 @@ private:
     std::map<TenantId, Unsealed> unsealed_;
     RowSet rows_;
     SignText sign_;
+    RelayWork seal_rule_;
     std::vector<RelayWork> duties_;
     std::vector<RelayWork> farewells_;
     HeadMirror* mirror_ = nullptr;
