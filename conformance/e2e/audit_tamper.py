@@ -4,7 +4,9 @@ A server makes a chain of probes and stops. Per kind of damage a copy of its dat
 somebody with access to the disk would change it, and `interlock audit verify` must name the record.
 """
 
+import hashlib
 import json
+import os
 import pathlib
 import shutil
 import sqlite3
@@ -74,6 +76,9 @@ def make_ledger(folder, started):
         assert code == 0 and report["ok"], report
         seen.append(report["records"])
     load.finish()
+    shutil.copytree(f"{folder}/data", f"{folder}/before",
+                    ignore=shutil.ignore_patterns("*.sock"))
+    settle(f"{folder}/before")
     assert seen[-1] > seen[0], "nothing was written while it was verified"
     print(f"at work: OK, {len(seen)} times between {seen[0]} and {seen[-1]} records")
     assert server.stop() == 0
@@ -187,6 +192,138 @@ def lose_chain(data):
         f"DELETE FROM checkpoints WHERE tenant_id = '{TENANT}'")
 
 
+def hash_anew(data, tenant, without_seals):
+    """What anybody can do who knows the format: another text, and every hash behind it made anew."""
+    database = sqlite3.connect(f"{data}/interlock.db", isolation_level=None)
+    rows = database.execute(
+        "SELECT json FROM ledger WHERE tenant_id = ? ORDER BY seq", (tenant,)).fetchall()
+    texts = [json.loads(text) for (text,) in rows]
+    if without_seals:
+        texts = [text for text in texts if text["event"] != "CHECKPOINT_SEALED"]
+        database.execute("DELETE FROM checkpoints WHERE tenant_id = ?", (tenant,))
+    database.execute("DELETE FROM ledger WHERE tenant_id = ?", (tenant,))
+    previous = "0" * 64
+    for seq, record in enumerate(texts, start=1):
+        record.update(seq=seq, audit_id=f"{tenant}.{seq}", prev_hash=previous)
+        if seq == 3:
+            record["reason"] = "something else"
+        text = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        previous = hashlib.sha256((previous + text).encode()).hexdigest()
+        database.execute("INSERT INTO ledger VALUES (?, ?, ?, ?)", (tenant, seq, text, previous))
+    database.execute(
+        "UPDATE heads SET seq = ?, hash = ? WHERE tenant_id = ?", (len(texts), previous, tenant))
+    database.close()
+    settle(data)
+    head = pathlib.Path(f"{data}/heads/{tenant}.head")
+    digits = len(head.read_text().split(" ")[0])
+    head.write_text(f"{len(texts):0{digits}d} {previous}\n")
+
+
+def hash_chain_anew(data):
+    hash_anew(data, TENANT, without_seals=False)
+
+
+def hash_chain_anew_without_seals(data):
+    hash_anew(data, TENANT, without_seals=True)
+
+
+def hash_all_chains_anew_without_seals(data):
+    hash_anew(data, TENANT, without_seals=True)
+    hash_anew(data, "_system", without_seals=True)
+
+
+def delete_the_index(data):
+    change(data, "DELETE FROM checkpoints")
+
+
+def vanish(data):
+    """The tenant's chain with everything in the folder that knew of it."""
+    lose_chain(data)
+    pathlib.Path(f"{data}/heads/{TENANT}.head").unlink()
+
+
+def plant_a_key(data):
+    change(data, "UPDATE machine_state SET json = replace(json, '\"access_keys\":[', "
+                 "'\"access_keys\":[{\"planted\":true},') WHERE machine_key = "
+                 f"'tenant/{TENANT}'")
+
+
+def switch_trading_on(data):
+    change(data, "INSERT INTO machine_state (machine_key, version, json) VALUES "
+                 f"('kill/{TENANT}', 1, '{{\"active\":false}}')")
+
+
+def roll_back_without_heads_log(data):
+    """The whole database of before, with all that lies beside it but the log of seals."""
+    for name in ("interlock.db", "heads"):
+        old = pathlib.Path(f"{data}.before/{name}")
+        new = pathlib.Path(f"{data}/{name}")
+        if old.is_dir():
+            shutil.rmtree(new)
+            shutil.copytree(old, new)
+        else:
+            shutil.copy(old, new)
+    for suffix in ("-wal", "-shm"):
+        pathlib.Path(f"{data}/interlock.db{suffix}").unlink(missing_ok=True)
+
+
+def start_and_stop(folder, data, name):
+    """One life of a server on the folder; what it says of chains while it starts."""
+    home = f"{folder}/{name}_life"
+    pathlib.Path(home).mkdir()
+    shutil.move(data, f"{home}/data")
+    server = plane.start_server(home)
+    try:
+        assert server.stop() == 0
+    finally:
+        server.process.kill()
+    return f"{home}/data"
+
+
+def check_forgeries(folder, data):
+    """What needs no key and passed before seals were records; a start heals none of it."""
+    for forge, tenant, problem in (
+            (hash_chain_anew, TENANT, "bad_checkpoint"),
+            (hash_chain_anew_without_seals, TENANT, "head_mismatch"),
+            (hash_all_chains_anew_without_seals, "_system", "truncated_tail"),
+            (delete_the_index, "_system", "missing_checkpoint"),
+            (vanish, TENANT, "truncated_tail"),
+            (plant_a_key, "_system", "changed_row"),
+            (switch_trading_on, TENANT, "unknown_row"),
+            (cut_tail_and_every_head, TENANT, "truncated_tail"),
+            (roll_back_without_heads_log, "_system", "truncated_tail")):
+        copy = f"{folder}/forged_{forge.__name__}"
+        shutil.copytree(data, copy, ignore=shutil.ignore_patterns("*.sock"))
+        if forge is roll_back_without_heads_log:
+            shutil.copytree(f"{folder}/before", f"{copy}.before",
+                            ignore=shutil.ignore_patterns("*.sock"))
+        forge(copy)
+        code, report = verify(copy)
+        assert code == 1 and not report["ok"], (forge.__name__, report)
+        named = {chain["tenant_id"]: chain.get("problem") for chain in report["chains"]}
+        assert named[tenant] == problem, (forge.__name__, named)
+        if forge is switch_trading_on or forge is plant_a_key:
+            assert report["chains"][[*named].index(tenant)]["changed_rows"], report
+            print(f"{forge.__name__}: found in {tenant}, {problem}")
+            continue  # Rows of this make do not decode: the server does not even start.
+        copy = start_and_stop(folder, copy, forge.__name__)
+        code, report = verify(copy)
+        chain = next(one for one in report["chains"] if one["tenant_id"] == tenant)
+        assert code == 1 and not chain["ok"], (forge.__name__, chain)
+        assert len(chain["breaks"]) == 1 or chain["first_bad_seq"] is not None, chain
+        print(f"{forge.__name__}: found in {tenant}, {problem}; still told after a start")
+
+
+def check_read_only(data):
+    """Evidence on a disk that nobody can write."""
+    if os.geteuid() == 0:
+        return  # Root writes everywhere; the mount itself is what would have to be read-only.
+    os.chmod(data, 0o500)
+    code, report = verify(data)
+    os.chmod(data, 0o700)
+    assert code == 0 and report["ok"], report
+
+
 def check_exports(folder, data):
     target = f"{folder}/demo.ndjson"
     subprocess.run(
@@ -229,6 +366,8 @@ def main():
         assert code == 0 and report["ok"] and report["first_bad_seq"] is None, report
         print(f"untouched: OK, {report['records']} records")
         head = check_exports(folder, data)
+        check_forgeries(folder, data)
+        check_read_only(data)
         for damage, expected, problem in (
                 (flip_byte, BAD, "content_changed"),
                 (delete_row, BAD, "missing_record"),

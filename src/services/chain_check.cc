@@ -121,7 +121,14 @@ private:
             return;
         }
         verifier.expect_point(seq, point->hash);
-        if (is_seal || verifier.fault()) {
+        if (verifier.fault()) {
+            return;
+        }
+        if (is_seal) {
+            const auto found = find_seal(sources_.store, *point, nullptr);
+            if (found && *found && (*found)->seal.signature != point->signature) {
+                set_fault(seq, "bad_checkpoint", "the index holds another signature of this seal");
+            }
             return;
         }
         if (verifier.last_seal().seq > 0) {
