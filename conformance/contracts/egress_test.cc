@@ -76,7 +76,7 @@ TEST(EgressContract, NoOperationOfATenantTakesAPlaceToCall) {  // R13
     // What gateways send besides goes over the relay's own routes and frames: `wakeUrl`
     // (relay_manage_test.cc, R13) and `source_url` (relay_media_test.cc, R13).
     const std::map<std::string, std::string> expected = {
-        {"relay_gateway_add.wake_url", "operator"},
+        {"add_relay_gateway.wake_url", "operator"},
     };
     EXPECT_EQ(found, expected);
 }
