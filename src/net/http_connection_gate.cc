@@ -26,7 +26,9 @@ HeadGate::Allowance HttpConnection::allow(HttpRequest& head, std::optional<std::
     owner_ = {
         .name = peer_.is_proxy ? peer_group(head.peer_address) : peer_.group, .is_known = false};
     if (!verdict.holder.empty()) {
-        know(verdict.holder);
+        if (!peer_.is_proxy) {  // Whose connection carries one caller now and another then.
+            know(verdict.holder);
+        }
         owner_ = {.name = verdict.holder, .is_known = true};
     }
     // Chunks do not say how many there will be.
