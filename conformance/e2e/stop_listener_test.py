@@ -83,9 +83,8 @@ def doctor_on(folder):
     done = subprocess.run(
         [program(), "doctor", "--data", f"{folder}/data", "--json"],
         capture_output=True, text=True, timeout=60, check=False)
-    findings = json.loads(done.stdout)
-    findings = findings.get("findings", findings) if isinstance(findings, dict) else findings
-    return next(one for one in findings if one["name"] == "stop listener")
+    checks = json.loads(done.stdout)["checks"]
+    return next(one for one in checks if one["name"] == "stop listener")
 
 
 def main():

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "base/peer_group.h"
 #include "net/http_message.h"
-#include "net/peer_group.h"
 
 namespace interlock {
 

@@ -30,7 +30,7 @@ struct PeerInfo {
     // must not be held against the connection.
     bool is_proxy = false;
     std::string address;
-    std::string group;  // net/peer_group.h
+    std::string group;  // base/peer_group.h
 };
 
 class HttpConnection : public std::enable_shared_from_this<HttpConnection>, private HeadGate {

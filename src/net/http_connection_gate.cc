@@ -5,7 +5,7 @@
 
 #include "net/forwarded.h"
 #include "net/http_connection.h"
-#include "net/peer_group.h"
+#include "base/peer_group.h"
 
 namespace interlock {
 

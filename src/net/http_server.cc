@@ -12,9 +12,9 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "net/forwarded.h"
+#include "base/peer_group.h"
 #include "net/http_loop.h"
 #include "net/http_socket.h"
-#include "net/peer_group.h"
 #include "net/tls_context.h"
 #include "net/unix_socket.h"
 

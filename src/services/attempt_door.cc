@@ -1,7 +1,7 @@
 #include "services/attempt_door.h"
 
 #include "base/errors.h"
-#include "core/bot/signup_gate.h"
+#include "base/peer_group.h"
 
 namespace interlock {
 

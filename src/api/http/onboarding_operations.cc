@@ -106,7 +106,7 @@ void add_signup(OperationTable& table, OnboardingService& onboarding) {
         OnboardingService::Peer peer;
         peer.principal = std::move(call.principal);
         if (call.http != nullptr) {
-            peer.address = peer_group_of(*call.http);
+            peer.address = peer_of(*call.http);
             peer.is_loopback = call.http->peer_is_loopback;
         }
         onboarding.signup(

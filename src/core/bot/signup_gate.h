@@ -52,8 +52,4 @@ private:
     std::map<std::string, std::int64_t> by_peer_;
 };
 
-// Whose signups are counted together: an IPv4 address for itself (also when written inside IPv6),
-// an IPv6 address with its /64, which one household has. Another text stands for itself.
-std::string peer_group(std::string_view address);
-
 }  // namespace interlock

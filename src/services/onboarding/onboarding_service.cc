@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/peer_group.h"
 #include "core/principal/key_policy.h"
 
 namespace interlock {
