@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/peer_group.h"
 #include "net/forwarded.h"
 #include "net/http_connection.h"
-#include "base/peer_group.h"
 
 namespace interlock {
 
