@@ -291,17 +291,6 @@ std::string bool_text(bool value) {
     return value ? "true" : "false";
 }
 
-// A duration that is told in whole units.
-std::string set_duration(
-    Duration& into, const std::string& text, Duration unit, std::pair<int, int> bounds) {
-    std::int64_t count = 0;
-    const std::string problem = set_integer<std::int64_t>(count, text, bounds.first, bounds.second);
-    if (problem.empty()) {
-        into = {count * unit.microseconds};
-    }
-    return problem;
-}
-
 std::vector<ConfigKey> supervisor_keys() {
     return {
         {"supervisor.enabled",

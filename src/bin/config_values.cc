@@ -124,4 +124,14 @@ std::string join_list(const std::vector<std::string>& parts) {
     return text;
 }
 
+std::string set_duration(
+    Duration& into, const std::string& text, Duration unit, std::pair<int, int> bounds) {
+    std::int64_t count = 0;
+    const std::string problem = set_integer<std::int64_t>(count, text, bounds.first, bounds.second);
+    if (problem.empty()) {
+        into = {count * unit.microseconds};
+    }
+    return problem;
+}
+
 }  // namespace interlock

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/decimal.h"
+#include "base/time.h"
 #include "contracts/ids.h"
 
 namespace interlock {
@@ -53,5 +54,9 @@ std::optional<ListenAddress> parse_listen(std::string_view text);
 std::vector<std::string> split_list(const std::string& text);
 // The other way round: a list as one text.
 std::string join_list(const std::vector<std::string>& parts);
+
+// A duration that is told in whole units.
+std::string set_duration(
+    Duration& into, const std::string& text, Duration unit, std::pair<int, int> bounds);
 
 }  // namespace interlock
