@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/power.h"
@@ -54,6 +55,9 @@ public:
     // Replaces what was armed before.
     void arm(const Armed& armed) { armed_ = {armed}; }
     void disarm() { armed_.clear(); }
+    // For looks of ours at a disk with a fault armed: what was armed, to be put back afterwards.
+    std::vector<Armed> set_aside() { return std::exchange(armed_, {}); }
+    void put_back(std::vector<Armed> armed) { armed_ = std::move(armed); }
 
     bool exists(const std::string& name) const;
     // The file of that name; null when there is none and `create` is false.

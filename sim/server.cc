@@ -58,9 +58,11 @@ World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
     }
 }
 
-Result<std::unique_ptr<Server>> Server::start(World& world, OnCommitted on_committed) {
+Result<std::unique_ptr<Server>> Server::start(
+    World& world, OnCommitted on_committed, const OnOpened& on_opened) {
     std::unique_ptr<Server> server(new Server(world));
     TRY(server->open_store(std::move(on_committed)));
+    on_opened(server->store());
     TRY(server->open_plane());
     return server;
 }

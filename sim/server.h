@@ -69,7 +69,10 @@ public:
     using OnCommitted = std::function<void(std::span<const TurnCommit>)>;
 
     // Opens the store and the plane; what recovery found is in recovery().
-    static Result<std::unique_ptr<Server>> start(World& world, OnCommitted on_committed);
+    // `on_opened` sees the store as the last life left it, before the plane writes to it.
+    using OnOpened = std::function<void(LedgerStore&)>;
+    static Result<std::unique_ptr<Server>> start(
+        World& world, OnCommitted on_committed, const OnOpened& on_opened);
     // Gives the memory store's contents back to the world.
     ~Server();
     Server(const Server&) = delete;

@@ -2,6 +2,7 @@
 
 #include "base/errors.h"
 #include "base/json.h"
+#include "base/redaction.h"
 #include "services/outbox_runner.h"
 
 namespace interlock::sim {
@@ -121,8 +122,16 @@ void Simulation::start_server() {
 }
 
 bool Simulation::try_start() {
-    auto started =
-        Server::start(world_, [this](std::span<const TurnCommit> turns) { on_committed(turns); });
+    // A batch that was under way at the crash is there or not: settled before the start adds to it.
+    const auto settle = [this](LedgerStore& store) {
+        if (world_.power.on) {
+            auto armed = world_.disk.set_aside();  // The look is ours, not the server's.
+            on_committed(world_.reference.check(store, world_.clock.now()));
+            world_.disk.put_back(std::move(armed));
+        }
+    };
+    auto started = Server::start(
+        world_, [this](std::span<const TurnCommit> turns) { on_committed(turns); }, settle);
     if (!world_.power.on) {
         tell("  the power went while it started");
         started = fail(errors::unavailable, "no power");
@@ -208,6 +217,16 @@ void Simulation::deliver(const Command& command) {
         command, [this, delivered](const Result<Answer>& result) { on_reply(delivered, result); });
 }
 
+namespace {
+
+// What the faces do to callers' words before any service hears them.
+Command through_the_door(Command command) {
+    mask_secrets(command.body, SecretDepth::full);
+    return command;
+}
+
+}  // namespace
+
 void Simulation::call_service(
     const Command& command, const std::function<void(Result<Answer>)>& reply) {
     Plane& plane = server_->plane();
@@ -239,13 +258,13 @@ void Simulation::call_service(
             plane.approvals.reject(approver, command.approval_id, command.decision, reply);
             break;
         case Command::Kind::tool:
-            server_->call_tool(command, reply);
+            server_->call_tool(through_the_door(command), reply);
             break;
         case Command::Kind::control:
-            server_->call_control(command, reply);
+            server_->call_control(through_the_door(command), reply);
             break;
         case Command::Kind::helper:
-            server_->call_helper(command, reply);
+            server_->call_helper(through_the_door(command), reply);
             break;
         case Command::Kind::bot:
             server_->call_bot(command, reply);

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "services/principal_service.h"
 #include "services/recovery_letters.h"
+#include "services/worker_pool.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 #include "testing/fake_mailer.h"
@@ -116,7 +117,7 @@ private:
                   {.runner = runner,
                    .submit = [&desk](TurnRequest request) { desk.submit(std::move(request)); },
                    .principals = service,
-                   .workers = workers,
+                   .workers = senders,
                    .mailer = desk.mailer,
                    .ids = ids,
                    .base_url = [] { return std::string("https://desk.example"); }}) {}
@@ -128,6 +129,7 @@ private:
         TurnRunner runner;
         InlineEngine engine;
         PasswordPool workers;
+        WorkerPool senders{{.threads = 0, .waiting_max = 16}};
         PrincipalService service;
         RecoveryLetters letters;
     };

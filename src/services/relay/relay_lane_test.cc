@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/memory/memory_relay_store.h"
+#include "core/ledger/chain_verifier.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {
