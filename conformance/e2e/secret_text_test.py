@@ -140,7 +140,8 @@ def fill_schema(schema, corpus, name="", as_id=None):
         return schema.get("minimum", 1)
     if name == as_id:
         return corpus.secret(known_only=True)
-    if schema.get("writeOnly") or "password" in name or name in ("totp", "code", "secret"):
+    if (schema.get("writeOnly") or "password" in name
+            or name in ("totp", "code", "secret", "api_key", "api_secret")):
         return "not-a-canary-1"
     if is_id(name):
         return f"plain-{corpus.next}"
@@ -151,7 +152,8 @@ def fill_schema(schema, corpus, name="", as_id=None):
 def string_ids(schema, found=None):
     found = set() if found is None else found
     for name, value in schema.get("properties", {}).items():
-        if is_id(name) and "string" in str(value.get("type")):
+        # A field that asks for a key is the one place where a key belongs.
+        if is_id(name) and name != "api_key" and "string" in str(value.get("type")):
             found.add(name)
         string_ids(value, found)
     return found
@@ -227,7 +229,7 @@ def calls_that_succeed(callers, corpus):
     # A stop goes through whatever its id looks like, and keeps nothing of it.
     good(*agent("POST", f"/api/{TENANT}/tools/py_set_kill_switch", {
         "decision_id": corpus.secret(known_only=True), "tick_id": "t", "active": True,
-        "reason": corpus.words(), "actor": "agent"}))
+        "idempotency_key": "stop", "reason": corpus.words(), "actor": "agent"}))
     good(*callers.http("POST", "/signup", {
         "email": "second@example.com", "plan": "trial",
         "agent_metadata": {"model": corpus.words(), "api_key": corpus.secret()}}), 201)
