@@ -109,7 +109,7 @@ TEST(JsonRpc, RequestsSurviveEncodingAndDecoding) {
 TEST(JsonRpc, NeverFailsToAnswerAnyBytes) {
     EXPECT_TRUE(rc::check([](const std::string& bytes) {
         const auto decoded = decode_rpc(bytes);
-        RC_ASSERT(decoded.has_value() || decoded.error().error.code < 0);
+        RC_ASSERT((decoded.has_value() || decoded.error().error.code < 0));
     }));
 }
 
