@@ -394,7 +394,7 @@ HttpRequest from(const std::string& address, HttpRequest request) {
 }
 
 TEST_F(HttpFaceTest, AFloodWithoutACredentialCostsNobodyElse) {
-    build({.anonymous_requests_per_second = 1});
+    build({.allowed_hosts = {}, .anonymous_requests_per_second = 1});
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(send(from("192.0.2.1", request("GET", "/open"))).status, 200);
     }
@@ -405,7 +405,7 @@ TEST_F(HttpFaceTest, AFloodWithoutACredentialCostsNobodyElse) {
 }
 
 TEST_F(HttpFaceTest, AnIpv6NetworkIsOnePeer) {
-    build({.anonymous_requests_per_second = 1});
+    build({.allowed_hosts = {}, .anonymous_requests_per_second = 1});
     for (const char* address : {"2001:db8::1", "2001:db8::2"}) {
         EXPECT_EQ(send(from(address, request("GET", "/open"))).status, 200);
     }
@@ -414,7 +414,7 @@ TEST_F(HttpFaceTest, AnIpv6NetworkIsOnePeer) {
 }
 
 TEST_F(HttpFaceTest, LoginsAndPagesHaveBudgetsOfTheirOwnAndHealthHasNone) {
-    build({.anonymous_requests_per_second = 1});
+    build({.allowed_hosts = {}, .anonymous_requests_per_second = 1});
     for (int i = 0; i < 3; ++i) {
         send(from("192.0.2.1", request("GET", "/open")));
     }
