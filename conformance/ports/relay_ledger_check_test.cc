@@ -4,6 +4,7 @@
 
 #include "adapters/sqlite/sqlite_ledger_store.h"
 #include "adapters/sqlite/sqlite_relay_store.h"
+#include "services/head_proofs.h"
 #include "services/ledger_check.h"
 #include "testing/fake_clock.h"
 #include "testing/temp_folder.h"

@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "bin/server_client.h"
+#include "bin/ledger_folder.h"
 #include "bin/test_ledger.h"
 
 namespace interlock {
@@ -153,8 +154,14 @@ TEST(AuditView, TheDocumentNamesTheFieldsOfARecord) {
     EXPECT_EQ(documented_names(0), names_of(encode(*record)));
 }
 
-TEST(AuditView, TheDocumentNamesTheFieldsOfACheckpoint) {
-    EXPECT_EQ(documented_names(1), names_of(encode(Checkpoint{})));
+TEST(AuditView, TheDocumentNamesTheFieldsOfASeal) {
+    Seal seal;
+    seal.heads.emplace();
+    seal.next_key.emplace();
+    seal.broken.emplace();
+    seal.adopted = 1;
+    seal.signature = "00";
+    EXPECT_EQ(documented_names(1), names_of(encode(seal)));
 }
 
 TEST(AuditView, ExportsWhatVerifies) {
@@ -162,12 +169,13 @@ TEST(AuditView, ExportsWhatVerifies) {
     ledger.append("demo", 30, true);
     ledger.append("demo", 7);
     std::stringstream file;
+    const FolderSigner signer = FolderSigner::open(ledger.path()).value();
     const auto written = write_export(
-        {.store = ledger.store(), .key = ledger.key(), .created_at = FakeClock::kNoon},
+        {.store = ledger.store(), .signer = signer.signer(), .created_at = FakeClock::kNoon},
         kDemo,
         file);
     ASSERT_TRUE(written.has_value());
-    const auto report = verify_export(file, {.public_key = ledger.key().public_key});
+    const auto report = verify_export(file, {.public_key = signer.first_public_key()});
     ASSERT_TRUE(report.has_value());
     EXPECT_TRUE(report->ok());
     EXPECT_EQ(report->chain.records, 37);

@@ -247,9 +247,9 @@ TEST(LedgerFolder, RefusesAFolderWithoutALedger) {
 
 TEST(LedgerFolder, TakesAPublicKeyAsDigitsOrAsAFile) {
     TestLedger ledger;
-    const std::string hex = to_hex(ledger.key().public_key);
-    EXPECT_EQ(parse_public_key(hex).value(), ledger.key().public_key);
-    EXPECT_EQ(parse_public_key(ledger.path() + "/ledger.pub").value(), ledger.key().public_key);
+    const std::string key = ledger.keys().first_public_key();
+    EXPECT_EQ(parse_public_key(to_hex(key)).value(), key);
+    EXPECT_EQ(parse_public_key(ledger.path() + "/ledger.pub").value(), key);
     EXPECT_FALSE(parse_public_key("abc").has_value());
 }
 
