@@ -199,7 +199,15 @@ void Simulation::recover_if_dark(std::uint64_t seed) {
     }
 }
 
-void Simulation::deliver(const Command& command) {
+void Simulation::deliver(const Command& sent) {
+    Command command = sent;
+    const bool has_words = command.kind == Command::Kind::tool ||
+                           command.kind == Command::Kind::control ||
+                           command.kind == Command::Kind::helper;
+    // What the faces do to callers' words before any service hears them.
+    if (has_words && world_.plant != Plant::keep_secret) {
+        mask_secrets(command.body, SecretDepth::full);
+    }
     const Delivered delivered{++deliveries_, command};
     tell("  #" + std::to_string(delivered.number) + " " + to_text(command));
     answers_.on_delivered(command);
@@ -216,16 +224,6 @@ void Simulation::deliver(const Command& command) {
     call_service(
         command, [this, delivered](const Result<Answer>& result) { on_reply(delivered, result); });
 }
-
-namespace {
-
-// What the faces do to callers' words before any service hears them.
-Command through_the_door(Command command) {
-    mask_secrets(command.body, SecretDepth::full);
-    return command;
-}
-
-}  // namespace
 
 void Simulation::call_service(
     const Command& command, const std::function<void(Result<Answer>)>& reply) {
@@ -258,13 +256,13 @@ void Simulation::call_service(
             plane.approvals.reject(approver, command.approval_id, command.decision, reply);
             break;
         case Command::Kind::tool:
-            server_->call_tool(through_the_door(command), reply);
+            server_->call_tool(command, reply);
             break;
         case Command::Kind::control:
-            server_->call_control(through_the_door(command), reply);
+            server_->call_control(command, reply);
             break;
         case Command::Kind::helper:
-            server_->call_helper(through_the_door(command), reply);
+            server_->call_helper(command, reply);
             break;
         case Command::Kind::bot:
             server_->call_bot(command, reply);

@@ -94,6 +94,7 @@ std::map<std::string, Row> base_rows() {
         {"py_set_kill_switch", {with(kMembers, "operator"), {}}},
         {"list_approvals", {kReaders, {"human", "operator"}}},
         {"get_approval", {kReaders, {"human", "operator"}}},
+        {"accept_chain_break", {kHumans, {"human"}}},
         {"approve_approval", {kHumans, {"human"}}},
         {"reject_approval", {kHumans, {"human"}}},
         {"list_audit", {kReaders, {"human", "operator"}}},

@@ -490,7 +490,7 @@ bool mask_secrets(Json& json, SecretDepth depth) {
 bool is_identifier_name(std::string_view name) {
     constexpr std::array<std::string_view, 9> kEndings = {
         "id", "ids", "hash", "url", "uri", "email", "symbol", "symbols", "ref"};
-    if (name == "idempotency_key" || name == "session_key") {
+    if (name == "idempotency_key" || name == "session_key" || name == "cancels") {
         return true;
     }
     if (name.empty() ||

@@ -85,6 +85,7 @@ TEST_F(Completion, TheTreeHoldsEveryCommandOnce) {
         "audit show",
         "audit export",
         "audit verify",
+        "audit accept-break",
         "tenant",
         "tenant create",
         "tenant list",

@@ -115,6 +115,19 @@ Result<std::string> Turn::audit(AuditDraft draft) {
         draft.timestamp = now_;
     }
     const TenantId tenant_id = draft.tenant_id;
+    // A turn may record for another tenant than its caller's: what the record refers to goes along.
+    if (tenant_id != request_.tenant_id) {
+        for (const std::string& ref : draft.artifacts) {
+            for (std::size_t i = commit_.artifacts.size(); i-- > 0;) {
+                if (ref.ends_with(commit_.artifacts[i].hash)) {
+                    ArtifactWrite copy = commit_.artifacts[i];
+                    copy.tenant_id = tenant_id;
+                    commit_.artifacts.push_back(std::move(copy));
+                    break;
+                }
+            }
+        }
+    }
     draft.rows = take_rows(tenant_id);
     if (draft.rows.size() > kRecordRowsMax) {
         return fail(errors::out_of_range, "A turn writes more protected rows than a record names.");

@@ -118,6 +118,7 @@ TEST_F(FileSealKeysTest, AKeyOfAnOlderVersionIsTheFirstOne) {
     EXPECT_TRUE(keys->is_from_before());
     keys->advance();
     EXPECT_FALSE(keys->is_from_before());
+    thread.drain();
 }
 
 // Only a key that nobody could have made after it was destroyed makes chains without seals pass.

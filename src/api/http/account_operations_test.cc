@@ -230,9 +230,10 @@ TEST_F(AccountOperations, SetUpAndDropASecondFactor) {
     EXPECT_TRUE(call("login", login_body()));
 }
 
-TEST_F(AccountOperations, AreForHumansOnlyButTheTwoEntrances) {
+TEST_F(AccountOperations, AreForHumansOnlyButTheThreeEntrances) {
     for (const Operation& operation : table_.all()) {
-        const bool entrance = operation.id == "login" || operation.id == "activate";
+        const bool entrance = operation.id == "login" || operation.id == "activate" ||
+                              operation.id == "recover_login";
         EXPECT_EQ(operation.access.anyone, entrance) << operation.id;
         EXPECT_EQ(operation.access.human, !entrance) << operation.id;
         EXPECT_FALSE(operation.access.host_operator) << operation.id;
@@ -240,7 +241,7 @@ TEST_F(AccountOperations, AreForHumansOnlyButTheTwoEntrances) {
             << operation.id;
         EXPECT_FALSE(operation.tool) << operation.id;
     }
-    EXPECT_EQ(table_.all().size(), 9u);
+    EXPECT_EQ(table_.all().size(), 11u);
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST_F(PrincipalOperations, AnswerWhatTheirSchemasSay) {
 }
 
 TEST_F(PrincipalOperations, AreNeverForAgents) {
-    EXPECT_EQ(table_.all().size(), 7u);
+    EXPECT_EQ(table_.all().size(), 9u);
     for (const Operation& operation : table_.all()) {
         EXPECT_FALSE(operation.tool) << operation.id;
         EXPECT_FALSE(operation.access.anyone) << operation.id;

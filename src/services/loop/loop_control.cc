@@ -239,13 +239,7 @@ Result<TurnReply> LoopControl::run(Turn& turn, const SetTradingRequest& request)
     TRY_ASSIGN(
         KillState kill,
         turn.load_or<KillState>(kill_key(tenant_id), decode_kill_state, KillState{}));
-    TRY_ASSIGN(
-        const std::string ref,
-        audit(
-            turn,
-            {.event = request.enabled ? "TRADING_ENABLED" : "TRADING_DISABLED",
-             .account = next ? &*next : nullptr,
-             .reason = request.call.reason}));
+    // Rows before the record that names them.
     // The switch's own flag stands for all of a tenant; an account's for that account.
     if (kill.trading_enabled != request.enabled && (request.enabled || global)) {
         kill.trading_enabled = request.enabled;
@@ -254,8 +248,15 @@ Result<TurnReply> LoopControl::run(Turn& turn, const SetTradingRequest& request)
     if (next && next->trading_enabled != request.enabled) {
         next->trading_enabled = request.enabled;
         ++next->version;
-        parts_.loop.put_account(turn, *std::move(next));
+        parts_.loop.put_account(turn, *next);
     }
+    TRY_ASSIGN(
+        const std::string ref,
+        audit(
+            turn,
+            {.event = request.enabled ? "TRADING_ENABLED" : "TRADING_DISABLED",
+             .account = next ? &*next : nullptr,
+             .reason = request.call.reason}));
     return done(Json::object({{"trading_enabled", request.enabled}}), ref);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/peer_group.h"
+#include "base/redaction.h"
 #include "core/principal/key_policy.h"
 
 namespace interlock {
@@ -192,6 +193,7 @@ Result<Outcome<NewAccount>> OnboardingService::decide_signup(
     signup.requested_plan = request.plan;
     signup.plan = request.plan;
     signup.agent_metadata = request.agent_metadata;
+    mask_secrets(signup.agent_metadata, SecretDepth::full);  // Kept for ever in row and record.
     signup.at = turn.now();
     signup.peer = peer;
     signup.trial_expires = turn.now() + kTrialLife;
