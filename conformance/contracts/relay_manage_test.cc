@@ -497,7 +497,7 @@ TEST(RelayManageConformance, R13AnUnusableWakeUrlIsRefusedWhenItIsGiven) {
          {"http://10.0.0.8/wake", "http://[::1]/", "http://localhost:9/", "ftp://wake.example/"}) {
         const Said told = connector.provision(
             std::string(kAcmeBearer), R"("gatewayId":"gw-1","wakeUrl":")" + url + "\"");
-        EXPECT_EQ(told.status, 422) << url;
+        EXPECT_EQ(told.status, 400) << url;
         EXPECT_EQ(told.text("code"), "url_not_allowed") << url;
         EXPECT_TRUE(told.text("error").starts_with("The URL ")) << told.text("error");
         EXPECT_FALSE(told.text("next").empty());

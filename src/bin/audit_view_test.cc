@@ -8,8 +8,8 @@
 
 #include "base/errors.h"
 #include "base/text.h"
-#include "bin/server_client.h"
 #include "bin/ledger_folder.h"
+#include "bin/server_client.h"
 #include "bin/test_ledger.h"
 
 namespace interlock {

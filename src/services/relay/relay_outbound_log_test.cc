@@ -116,7 +116,8 @@ TEST_F(RelayOutboundLogTest, ANoticeIsOnTheRecordAndNobodyCanEditIt) {
     EXPECT_EQ(desk_.discord.contents(), Texts{"You are linked to i1."});
     EXPECT_EQ(desk_.log().front().state, "sent");
     const auto events = desk_.events("_system");
-    EXPECT_EQ(events.size() - static_cast<std::size_t>(std::ranges::count(events, "ROWS_SEALED")), 2u);
+    EXPECT_EQ(
+        events.size() - static_cast<std::size_t>(std::ranges::count(events, "ROWS_SEALED")), 2u);
     desk_.add_chat("dm7", "G1", "acme", {"i1"});
     EXPECT_EQ(desk_.ask(EditAction{"dm7", "m1", "x", Json::object()}).code, "egress_declined");
 }
