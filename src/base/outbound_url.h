@@ -17,7 +17,7 @@ namespace interlock {
 namespace errors {
 inline constexpr ErrorKind url_not_allowed{
     "url_not_allowed",
-    422,
+    400,
     false,
     "Give an http or https URL that the public can reach, or ask the operator to register it."};
 }  // namespace errors
