@@ -10,6 +10,7 @@ Plane::Plane(Parts parts, PlaneConfig config)
     : runner({parts.store, parts.clock, parts.ids, parts.mirror, parts.observer}),
       outbox({parts.sink, latch, parts.flag, parts.clock}),
       ledger({runner, parts.store, parts.mirror, parts.clock, parts.key}),
+      folds(runner),
       approvals({runner, parts.submit, directory, config.two_person_rule}),
       kill(
           {runner,
