@@ -314,14 +314,23 @@ def check_forgeries(folder, data):
         print(f"{forge.__name__}: found in {tenant}, {problem}; still told after a start")
 
 
-def check_read_only(data):
-    """Evidence on a disk that nobody can write."""
-    if os.geteuid() == 0:
-        return  # Root writes everywhere; the mount itself is what would have to be read-only.
-    os.chmod(data, 0o500)
-    code, report = verify(data)
-    os.chmod(data, 0o700)
-    assert code == 0 and report["ok"], report
+def check_read_only(folder, data):
+    """Evidence on a disk that nobody can write, not even root."""
+    mount = f"{folder}/read_only"
+    pathlib.Path(mount).mkdir()
+    script = f"mount --bind {data} {mount} && mount -o remount,ro,bind {mount} && exec \"$@\""
+    verifying = [plane.program(), "audit", "verify", "--data", mount, "--json"]
+    if os.geteuid() != 0:
+        os.chmod(data, 0o500)
+        code, report = verify(data)
+        os.chmod(data, 0o700)
+        assert code == 0 and report["ok"], report
+        return
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, "sh", *verifying],
+        capture_output=True, text=True, timeout=plane.PATIENCE_SECONDS, check=False)
+    assert done.returncode == 0 and json.loads(done.stdout)["ok"], (done.stdout, done.stderr)
+    print("on a read-only disk: OK")
 
 
 def check_exports(folder, data):
@@ -367,7 +376,7 @@ def main():
         print(f"untouched: OK, {report['records']} records")
         head = check_exports(folder, data)
         check_forgeries(folder, data)
-        check_read_only(data)
+        check_read_only(folder, data)
         for damage, expected, problem in (
                 (flip_byte, BAD, "content_changed"),
                 (delete_row, BAD, "missing_record"),
