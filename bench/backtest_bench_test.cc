@@ -8,7 +8,7 @@ namespace interlock {
 namespace {
 
 TEST(BacktestBench, MeasuresBothStrategiesOnEveryLength) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const auto rows = run_backtest_bench(
         {.folder = folder.path().string(), .rows = 1000, .rounds = 1, .lengths = {1, 3}});
     ASSERT_TRUE(rows.has_value()) << rows.error().message;

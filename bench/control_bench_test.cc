@@ -8,8 +8,6 @@
 namespace interlock {
 namespace {
 
-using testing::TempFolder;
-
 TEST(ControlBench, AppliesEveryDecisionAndReportsBothSides) {
     const TempFolder folder;
     const auto report = run_control_bench(

@@ -9,8 +9,6 @@
 namespace interlock {
 namespace {
 
-using testing::TempFolder;
-
 TEST(TickBench, MeasuresATickThatPasses) {
     const auto report =
         run_tick_bench({.symbols = 9, .open_orders = 20, .samples = 2, .rounds = 1});

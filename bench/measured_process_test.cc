@@ -14,7 +14,6 @@
 namespace interlock {
 namespace {
 
-using testing::TempFolder;
 using namespace std::chrono_literals;
 
 Result<MeasuredProcess> start_shell(const TempFolder& folder, const std::string& script) {

@@ -13,8 +13,6 @@
 namespace interlock {
 namespace {
 
-using testing::TempFolder;
-
 TEST(TurnLoad, DrivesExactlyAsManyTurnsAsAsked) {
     const TempFolder folder;
     const auto bench = BenchPlane::open({.folder = folder / "data"});

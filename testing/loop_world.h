@@ -24,11 +24,10 @@ namespace interlock {
 
 class LoopWorld {
 public:
-    LoopWorld()
-        : LoopWorld(std::unique_ptr<MarketModel>(std::make_unique<testing::ScriptedMarket>())) {}
+    LoopWorld() : LoopWorld(std::unique_ptr<MarketModel>(std::make_unique<ScriptedMarket>())) {}
     // On another market than the hand-written one.
     explicit LoopWorld(std::unique_ptr<MarketModel> model)
-        : market(dynamic_cast<testing::ScriptedMarket*>(model.get())) {
+        : market(dynamic_cast<ScriptedMarket*>(model.get())) {
         paper = *PaperVenue::open(std::move(model), clock, {});
         rebuild();
     }
@@ -312,7 +311,7 @@ public:
     NullTurnObserver observer;
     FakeSink sink;
     FakeKillFlag flag;
-    testing::ScriptedMarket* market = nullptr;  // Null on another market.
+    ScriptedMarket* market = nullptr;  // Null on another market.
     std::unique_ptr<PaperVenue> paper;
     std::unique_ptr<VenueSink> venue_sink;
     std::unique_ptr<Plane> plane;

@@ -7,7 +7,7 @@
 
 #include "core/market/market_model.h"
 
-namespace interlock::testing {
+namespace interlock {
 
 inline MarketRules scripted_rules() {
     MarketRules rules;
@@ -72,4 +72,4 @@ private:
     std::map<std::int64_t, MarketView> views_;
 };
 
-}  // namespace interlock::testing
+}  // namespace interlock

@@ -8,7 +8,7 @@
 #include <string>
 #include <system_error>
 
-namespace interlock::testing {
+namespace interlock {
 
 class TempFolder {
 public:
@@ -33,4 +33,4 @@ private:
     std::filesystem::path path_;
 };
 
-}  // namespace interlock::testing
+}  // namespace interlock

@@ -52,6 +52,8 @@ def allowed(layer):
 def layer_of(path):
     """The layer a source file belongs to; nothing for bin and for files outside src/."""
     parts = Path(path).relative_to(ROOT).parts if Path(path).is_relative_to(ROOT) else ()
+    if parts[:1] == ("build",):
+        parts = parts[2:]  # A batch of sources, which lies as its layer does.
     if len(parts) < 3 or parts[0] != "src":
         return None
     return "/".join(parts[1:3]) if parts[1] == "adapters" else parts[1]
@@ -62,7 +64,7 @@ def flags_by_layer(build_folder):
     flags = {}
     for entry in json.loads(Path(build_folder, "compile_commands.json").read_text()):
         layer = layer_of(entry["file"])
-        if layer is None or entry["file"].endswith("_test.cc"):
+        if layer is None or "_test." in entry["file"]:
             continue
         words = shlex.split(entry["command"])
         while "ccache" in Path(words[0]).name:

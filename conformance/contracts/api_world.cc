@@ -86,7 +86,7 @@ PlaneConfig ApiWorld::default_config() {
     PlaneConfig config{.two_person_rule = false, .has_sink = true};
     config.loop.quote = Asset::parse("USDT").value();
     config.loop.paper_deposit = Decimal(10'000);
-    config.loop.universe = {testing::scripted_rules().symbol};
+    config.loop.universe = {scripted_rules().symbol};
     config.loop.transfer_threshold = Decimal(100);
     return config;
 }
@@ -110,7 +110,7 @@ ApiWorld::ApiWorld(PlaneConfig config, std::unique_ptr<MarketModel> market)
 PlaneVenues ApiWorld::open_venues(PlaneWorld& world) {
     if (!paper_) {
         if (!market_) {
-            auto scripted = std::make_unique<testing::ScriptedMarket>();
+            auto scripted = std::make_unique<ScriptedMarket>();
             write_market_ = [script = scripted.get()](std::int64_t step, MarketView view) {
                 script->set(step, std::move(view));
             };

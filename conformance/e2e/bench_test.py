@@ -50,6 +50,8 @@ def main():
     assert strategies["running"] == 40 and strategies["open_orders"] > 0, strategies
     (tick,) = lines_of("tick", "--samples", "2", "--rounds", "1")
     assert tick["open_orders"] == 180 and all(row["p50_us"] > 0 for row in tick["rows"]), tick
+    (verify,) = lines_of("verify", "--records", "200", "--artifacts", "20", "--rounds", "1")
+    assert verify["records"] >= 220 and verify["artifacts"] == 20, verify
     (replay,) = lines_of("replay", "--decisions", "50", "--rounds", "1")
     assert replay["decisions"] == 50 and replay["decisions_per_minute"] > 0, replay
     (bots,) = lines_of(
@@ -61,7 +63,7 @@ def main():
     assert bots["pulses"]["bots"] == 4 and bots["pulses"]["pulses"] >= 1, bots
     assert bots["pulses"]["missed"] == bots["pulses"]["stalled"] == 0, bots
     assert len(bots["isolation"]) == 9 and all(row["calls"] > 0 for row in bots["isolation"]), bots
-    print(*rows, start, *decisions, control, strategies, tick, replay, bots, sep="\n")
+    print(*rows, start, *decisions, control, strategies, tick, replay, verify, bots, sep="\n")
 
 
 main()

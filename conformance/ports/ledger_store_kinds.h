@@ -42,7 +42,7 @@ private:
         store_ = *std::move(opened);
     }
 
-    testing::TempFolder folder_;
+    TempFolder folder_;
     bool exclusive_locking_;
     std::unique_ptr<SqliteLedgerStore> store_;
 };

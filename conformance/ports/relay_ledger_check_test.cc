@@ -17,7 +17,7 @@ const TenantId kAlice = TenantId::trusted("alice");
 const TenantId kBob = TenantId::trusted("bob");
 
 struct RelayLedgerCheckTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     std::string path = folder / "relay.db";
     Ed25519KeyPair key = *ed25519_from_seed(std::string(32, 'k'));
 

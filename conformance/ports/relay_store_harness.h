@@ -65,7 +65,7 @@ private:
         store_ = *std::move(opened);
     }
 
-    testing::TempFolder folder_;
+    TempFolder folder_;
     std::unique_ptr<SqliteRelayStore> store_;
     std::unique_ptr<SqliteLedgerStore> ledger_;
 };

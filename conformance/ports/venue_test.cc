@@ -28,11 +28,11 @@ public:
         }
     }
     void sell_into_bids(std::int64_t price, std::int64_t volume) override {
-        MarketView view = testing::calm_view();
+        MarketView view = calm_view();
         view.trades.push_back({{price}, {volume}, BookSide::sell});
         // A moment is a step: the trade of the next one reaches the venue at its next call.
         script_.emplace_back(step_of(clock_.now()) + 1, view);
-        script_.emplace_back(step_of(clock_.now()) + 2, testing::calm_view());
+        script_.emplace_back(step_of(clock_.now()) + 2, calm_view());
         market_->set(script_[script_.size() - 2].first, script_[script_.size() - 2].second);
         market_->set(script_.back().first, script_.back().second);
         clock_.advance(kMarketStep);
@@ -44,7 +44,7 @@ private:
         return {TenantId::trusted(tenant), AccountId::trusted("main"), TradeMode::paper};
     }
     void open() {
-        auto market = std::make_unique<testing::ScriptedMarket>();
+        auto market = std::make_unique<ScriptedMarket>();
         market_ = market.get();
         for (const auto& [step, view] : script_) {
             market_->set(step, view);
@@ -66,10 +66,10 @@ private:
     }
 
     std::int64_t journal_bytes_max_;
-    testing::TempFolder folder_;
+    TempFolder folder_;
     FakeClock clock_;
     std::vector<std::pair<std::int64_t, MarketView>> script_;
-    testing::ScriptedMarket* market_ = nullptr;  // The venue owns it.
+    ScriptedMarket* market_ = nullptr;  // The venue owns it.
     std::unique_ptr<PaperVenue> venue_;
 };
 

@@ -6,7 +6,7 @@
 namespace interlock {
 namespace {
 
-char lower(char c) {
+char lower_letter(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
@@ -18,13 +18,13 @@ int hex_value(char c) {
     if (c >= '0' && c <= '9') {
         return c - '0';
     }
-    const char low = lower(c);
+    const char low = lower_letter(c);
     return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
 }
 
 bool is_unreserved(char c) {
-    return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') || c == '-' || c == '.' ||
-           c == '_' || c == '~';
+    return (c >= '0' && c <= '9') || (lower_letter(c) >= 'a' && lower_letter(c) <= 'z') ||
+           c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 }  // namespace
@@ -54,13 +54,13 @@ std::string_view trim(std::string_view text) {
 
 std::string to_lower(std::string_view text) {
     std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(), lower);
+    std::transform(out.begin(), out.end(), out.begin(), lower_letter);
     return out;
 }
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-        return lower(x) == lower(y);
+        return lower_letter(x) == lower_letter(y);
     });
 }
 

@@ -9,8 +9,6 @@
 namespace interlock {
 namespace {
 
-using testing::TempFolder;
-
 Json approval_with(Json payload, std::string_view state = "pending") {
     const std::string hash = *subject_hash_of(payload);
     return Json::object({

@@ -35,7 +35,7 @@ protected:
         std::ofstream(path) << text;
         return read_strategy_config(path);
     }
-    testing::TempFolder folder_;
+    TempFolder folder_;
 };
 
 TEST_F(StrategyConfigTest, NumbersKeepTheTextTheyWereWrittenIn) {

@@ -140,6 +140,21 @@ void add_replay(CommandLine& line, CLI::App& bench) {
     });
 }
 
+void add_verify(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "verify", "Records a second that verify walks, and megabytes of artifacts that it hashes.");
+    const auto options = std::make_shared<VerifyBenchOptions>();
+    command->add_option("--records", options->records, "How many are made and verified.")
+        ->check(CLI::Range(1, 10'000'000));
+    command->add_option("--artifacts", options->artifacts, "How many, of 64 KiB each.")
+        ->check(CLI::Range(1, 100'000));
+    command->add_option("--rounds", options->rounds, "Repetitions; medians are reported.")
+        ->check(CLI::Range(1, 100));
+    command->callback([&line, options] {
+        line.run = [&line, options] { return run_bench_verify_command(line.global, *options); };
+    });
+}
+
 void add_start(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand(
         "start", "Time from start to ready on an existing data folder, and idle memory.");
@@ -393,6 +408,11 @@ ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions 
     return ExitCode::ok;
 }
 
+ExitCode run_bench_verify_command(const GlobalOptions& global, VerifyBenchOptions options) {
+    options.folder = global.data;
+    return print_report(global, run_verify_bench(options));
+}
+
 ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOptions options) {
     options.folder = global.data;
     return print_report(global, run_replay_bench(options));
@@ -477,6 +497,7 @@ void add_bench_command(CommandLine& line) {
     add_strategies(line, *bench);
     add_tick(line, *bench);
     add_replay(line, *bench);
+    add_verify(line, *bench);
     add_start(line, *bench);
     add_matching(line, *bench);
     add_paper(line, *bench);

@@ -1,4 +1,5 @@
-// `interlock bench turns|decisions|control|strategies|tick|replay|start|matching|paper|gates|
+// `interlock bench
+// turns|decisions|control|strategies|tick|replay|verify|start|matching|paper|gates|
 // backtest|bots|relay`: numbers of this machine, ours and bare ones.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include "bench/start_bench.h"
 #include "bench/strategies_bench.h"
 #include "bench/turns_bench.h"
+#include "bench/verify_bench.h"
 #include "bin/command.h"
 
 namespace interlock {
@@ -26,6 +28,7 @@ ExitCode run_bench_control_command(const GlobalOptions& global, ControlBenchOpti
 ExitCode run_bench_strategies_command(const GlobalOptions& global, StrategiesBenchOptions options);
 ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions options);
 ExitCode run_bench_replay_command(const GlobalOptions& global, ReplayBenchOptions options);
+ExitCode run_bench_verify_command(const GlobalOptions& global, VerifyBenchOptions options);
 ExitCode run_bench_backtest_command(const GlobalOptions& global, BacktestBenchOptions options);
 ExitCode run_bench_bots_command(const GlobalOptions& global, BotsBenchOptions options);
 ExitCode run_bench_relay_command(const GlobalOptions& global, RelayBenchOptions options);

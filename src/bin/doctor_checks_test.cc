@@ -31,7 +31,7 @@ TEST(Doctor, FindsAHealthyFolderHealthy) {
 }
 
 TEST(Doctor, NamesTheStopListenerAndRefusesPlainTextBeyondThisMachine) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     Config config;
     config.data_folder = folder.path().string();
     EXPECT_EQ(check_stop(config).health, Health::good);
@@ -61,7 +61,7 @@ TEST(Doctor, SaysThatAPlatformIsDeafAndNamesFullBuffers) {
 }
 
 TEST(Doctor, LeavesNothingBehind) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     FakeClock clock;
     check_sync(folder.path().string(), clock);
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
@@ -90,7 +90,7 @@ TEST(Doctor, FindsAPublicKeyThatIsNotOurs) {
 }
 
 TEST(Doctor, OnlyNotesAFolderThatIsNotThereYet) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     EXPECT_EQ(worst(check_data_folder(folder / "later")), Health::note);
 }
 
@@ -111,7 +111,7 @@ TEST(Doctor, FindsAClockOfAnotherCentury) {
 }
 
 TEST(Doctor, NotesTheKillFile) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     std::ofstream(folder / "KILL") << "odd fills\n";
     const DoctorFinding finding = check_kill_file(folder.path().string());
     EXPECT_EQ(finding.health, Health::note);
@@ -119,7 +119,7 @@ TEST(Doctor, NotesTheKillFile) {
 }
 
 TEST(Doctor, NotesThatNoServerRuns) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     EXPECT_EQ(worst(check_server(folder.path().string())), Health::note);
 }
 
@@ -129,7 +129,7 @@ TEST(Doctor, FindsAServerThatHoldsTheFolderInSilence) {
 }
 
 TEST(Doctor, FindsAServerThatIsNotReady) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const TestServer server(folder.path().string(), [](const HttpRequest& request) {
         return json_answer(request.path() == "/healthz" ? 200 : 503, "{}");
     });
@@ -137,7 +137,7 @@ TEST(Doctor, FindsAServerThatIsNotReady) {
 }
 
 TEST(Doctor, FindsASinkThatIsNotThere) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     Config config;
     EXPECT_EQ(check_sink(config).health, Health::good);
     config.effects_sink = folder / "sink.sock";
@@ -154,7 +154,7 @@ TEST(Doctor, FindsTlsFilesThatCannotBeRead) {
 }
 
 TEST(Doctor, SaysWhatToDoAboutEveryTrouble) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     GlobalOptions global;
     global.data = folder / "none";
     global.config_path = folder / "none.toml";

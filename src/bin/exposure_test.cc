@@ -122,7 +122,7 @@ TEST(Exposure, SurvivesTheWayToDoctor) {
 
 // What the running server says counts, not the file that doctor happens to read.
 TEST(Exposure, IsAskedOfTheRunningServer) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     Exposure running = local();
     running.metrics_listen = "10.0.0.1:9420";
     const TestServer server(folder.path().string(), [&](const HttpRequest& request) {
@@ -137,7 +137,7 @@ TEST(Exposure, IsAskedOfTheRunningServer) {
 }
 
 TEST(Exposure, IsReadFromTheConfigurationWithoutAServer) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     Config config;
     config.data_folder = folder.path().string();
     config.http_address = "0.0.0.0";

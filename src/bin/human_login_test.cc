@@ -9,8 +9,6 @@
 namespace interlock {
 namespace {
 
-using testing::TempFolder;
-
 // Standard input that holds a text, as behind a pipe.
 class StdinText {
 public:

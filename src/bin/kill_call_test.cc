@@ -11,8 +11,6 @@
 namespace interlock {
 namespace {
 
-using testing::TempFolder;
-
 const std::string kStopped = R"({"active":true,"tenant_active":false,"global_active":true,
     "reason":"first reason","by":"operator:local","since":null,"release_approval_id":null,
     "trading_enabled":false,"audit_ref":"7:0123456789abcdef"})";

@@ -238,7 +238,7 @@ TEST(LedgerFolder, SeesOneMomentOfABusyServer) {
 }
 
 TEST(LedgerFolder, RefusesAFolderWithoutALedger) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const auto store = open_ledger(folder.path().string(), LedgerView::live);
     ASSERT_FALSE(store.has_value());
     EXPECT_EQ(store.error().code(), "not_found");

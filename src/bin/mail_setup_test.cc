@@ -32,7 +32,7 @@ protected:
         return mailer ? "(none)" : mailer.error().message;
     }
 
-    testing::TempFolder folder_;
+    TempFolder folder_;
     Config config_;
     FakeClock clock_;
     FakeIdSource ids_;

@@ -37,7 +37,7 @@ TEST(RelayConfig, ReadsBotsWithTheirSecrets) {
 }
 
 TEST(RelayConfig, ReadsASecretFromAFileBesideTheConfiguration) {
-    const interlock::testing::TempFolder folder;
+    const TempFolder folder;
     std::ofstream(folder.path() / "t.token") << "123:abc\n";
     const auto config = read(
         "[[relay.bot]]\nplatform = \"telegram\"\nbot_id = \"1\"\ntoken_file = \"t.token\"\n",

@@ -8,8 +8,6 @@
 namespace interlock {
 namespace {
 
-using testing::TempFolder;
-
 TEST(ServerClient, SaysHowToStartAServerWhenNoneAnswers) {
     const TempFolder folder;
     ServerClient client(folder.path().string());

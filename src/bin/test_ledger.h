@@ -93,7 +93,7 @@ public:
     }
 
 private:
-    testing::TempFolder folder_;
+    TempFolder folder_;
     RandomIdSource ids_;
     std::unique_ptr<DataFolder> data_;
     std::unique_ptr<FileHeadMirror> mirror_;

@@ -150,7 +150,7 @@ protected:
     }
     bool has_next() const { return std::filesystem::exists(key_file + ".next"); }
 
-    testing::TempFolder folder;
+    TempFolder folder;
     std::string path = folder / "data";
     std::string key_file = path + "/master.key";
 };

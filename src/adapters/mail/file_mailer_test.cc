@@ -36,7 +36,7 @@ protected:
         return {.to = "ann@example.org", .subject = "Activate", .text = "Open http://x/a?b=c\n"};
     }
 
-    testing::TempFolder folder_;
+    TempFolder folder_;
     FakeClock clock_;
     FakeIdSource ids_;
 };

@@ -99,7 +99,7 @@ protected:
         });
     }
 
-    testing::TempFolder folder_;
+    TempFolder folder_;
     const std::string certificate_ = folder_ / "cert.pem";
     const std::string key_ = folder_ / "key.pem";
     FakeClock clock_;

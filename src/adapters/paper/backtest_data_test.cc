@@ -49,7 +49,7 @@ protected:
         }
     }
 
-    testing::TempFolder folder_;
+    TempFolder folder_;
     std::vector<BacktestRow> rows_;
     BacktestDataNotes notes_;
 };

@@ -113,7 +113,7 @@ protected:
         return text;
     }
 
-    testing::TempFolder folder_;
+    TempFolder folder_;
 };
 
 TEST_F(BacktestRunTest, AnOrderIsFilledAtItsPriceWhenTheMarketGoesThroughIt) {

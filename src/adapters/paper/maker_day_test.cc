@@ -64,7 +64,7 @@ protected:
         EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
         return result ? *std::move(result) : BacktestResult{};
     }
-    testing::TempFolder folder_;
+    TempFolder folder_;
 };
 INSTANTIATE_TEST_SUITE_P(Seeds, MakerDayTest, ::testing::Range<std::uint64_t>(1, 7));
 

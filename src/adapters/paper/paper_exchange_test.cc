@@ -11,10 +11,6 @@
 namespace interlock {
 namespace {
 
-using testing::calm_view;
-using testing::scripted_rules;
-using testing::ScriptedMarket;
-
 constexpr Timestamp kStart = FakeClock::kNoon;
 
 Decimal dec(std::string_view text) {

@@ -20,9 +20,6 @@
 namespace interlock {
 namespace {
 
-using testing::scripted_rules;
-using testing::ScriptedMarket;
-
 Decimal dec(std::string_view text) {
     return Decimal::parse(text).value();
 }
@@ -79,7 +76,7 @@ protected:
     }
 
     VenueAccount account_{TenantId::trusted("alice"), AccountId::trusted("main"), TradeMode::paper};
-    testing::TempFolder folder_;
+    TempFolder folder_;
     FakeClock clock_;
     ScriptedMarket* market_ = nullptr;  // The venue owns it.
     std::unique_ptr<PaperVenue> venue_;
@@ -328,7 +325,7 @@ TEST_F(PaperVenueTest, RestingOrdersGoOnTradingAfterARestart) {
     open(journaled());
     ASSERT_TRUE(venue_->submit(limit("a", Side::buy, "1", "99")).has_value());
     open(journaled());
-    MarketView crash = testing::calm_view();
+    MarketView crash = calm_view();
     crash.bids = {{{9'800}, {1'000}}};
     crash.asks = {{{9'850}, {400}}};
     market_->set(step_of(clock_.now()) + 1, crash);

@@ -157,7 +157,7 @@ TEST_F(ShadowVenueTest, TheComparisonIsOfOneDay) {
 }
 
 TEST_F(ShadowVenueTest, AJournalKeepsTheOrdersOverARestart) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const ShadowVenueOptions options{.journal_path = folder / "shadow.journal", .sync = false};
     open(options);
     ASSERT_TRUE(venue_->submit(limit("a", Side::buy, "98")).has_value());
@@ -173,7 +173,7 @@ TEST_F(ShadowVenueTest, AJournalKeepsTheOrdersOverARestart) {
 }
 
 TEST_F(ShadowVenueTest, AJournalBeyondItsBoundKeepsWhatIsKept) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const ShadowVenueOptions options{
         .journal_path = folder / "shadow.journal",
         .sync = false,

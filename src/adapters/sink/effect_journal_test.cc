@@ -15,8 +15,6 @@
 namespace interlock {
 namespace {
 
-using testing::TempFolder;
-
 constexpr EffectJournal::Arrival kArrival{{1'794'744'000'000'000}, {42}};
 
 EffectId id_of(int number) {

@@ -19,7 +19,6 @@ namespace interlock {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::TempFolder;
 
 // Short, for answers that never come; nothing depends on how long exactly.
 constexpr auto kSoon = 50ms;

@@ -16,7 +16,7 @@ std::string key_of(std::int64_t number) {
 }
 
 struct ControlVolumesTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     std::unique_ptr<SqliteLedgerStore> store;
 
     ControlVolumesTest() { open(); }

@@ -54,7 +54,7 @@ std::int64_t count_in_copy(const std::string& path) {
 }
 
 struct JoinedLogTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     const std::string path = folder / "log.db";
 };
 

@@ -19,7 +19,7 @@ std::string bytes_of(const std::string& path) {
 }
 
 // A database whose process died with a log longer than SQLite's file layer takes in one write.
-void leave_log_behind(const testing::TempFolder& folder) {
+void leave_log_behind(const TempFolder& folder) {
     auto db = SqliteDb::open({.path = folder / "live.db", .vfs_name = ""});
     ASSERT_TRUE(db);
     ASSERT_TRUE(db->read_text("PRAGMA journal_mode = WAL"));
@@ -32,7 +32,7 @@ void leave_log_behind(const testing::TempFolder& folder) {
 }
 
 TEST(LogRewrite, LeavesEveryByteOfALongLogAsItWas) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     leave_log_behind(folder);
     const std::string before = bytes_of(folder / "ledger.db-wal");
     ASSERT_GT(before.size(), 300'000u);
@@ -45,7 +45,7 @@ TEST(LogRewrite, LeavesEveryByteOfALongLogAsItWas) {
 }
 
 TEST(LogRewrite, HasNothingToDoWithoutALog) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     EXPECT_TRUE(rewrite_left_over_log(folder / "ledger.db", ""));
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }

@@ -52,7 +52,7 @@ std::vector<TurnCommit> all_kinds(std::int64_t count) {
 }  // namespace
 
 TEST(RawTurnWriter, WritesTheRowsTheStoreWouldWrite) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     StandingClock clock;
     const auto turns = all_kinds(7);
     const auto report =
@@ -94,7 +94,7 @@ TEST(RawTurnWriter, WritesTheRowsTheStoreWouldWrite) {
 }
 
 TEST(RawTurnWriter, RefusesTurnsThatDoNotStartAtAnEmptyStore) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     StandingClock clock;
     TurnCommit turn;
     turn.states = {{"m", 4, "{}"}};

@@ -13,7 +13,7 @@ namespace interlock {
 namespace {
 
 struct SqliteDbTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     std::string path = folder / "test.db";
     SqliteDb db = SqliteDb::open({.path = path}).value();
 };

@@ -28,7 +28,7 @@ TurnCommit turn(std::int64_t seq, std::size_t json_bytes = 200) {
 }
 
 struct SqliteLedgerStoreTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     std::string path = folder / "ledger.db";
 
     std::unique_ptr<SqliteLedgerStore> open(SqliteLedgerOptions options = {}) {

@@ -63,7 +63,7 @@ void expect_at(SqliteRelayStore& store, std::int64_t n) {
 }
 
 struct SqliteRelayStoreTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     std::string path = folder / "relay.db";
 
     std::unique_ptr<SqliteRelayStore> open(SqliteRelayOptions options = {}) {

@@ -10,7 +10,7 @@ namespace interlock {
 namespace {
 
 struct SqliteSchemaTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     SqliteDb db = SqliteDb::open({.path = folder / "test.db"}).value();
 };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kKiB = 1024;
 
 struct WalCheckpointerTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     std::string path = folder / "test.db";
     SqliteDb db = SqliteDb::open({.path = path}).value();
 

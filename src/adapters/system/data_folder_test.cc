@@ -17,7 +17,7 @@ namespace interlock {
 namespace {
 
 struct DataFolderTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     std::string path = folder / "a/data";
     RandomIdSource ids;
 

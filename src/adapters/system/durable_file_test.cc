@@ -9,7 +9,7 @@
 namespace interlock {
 
 TEST(DurableFile, IsCreatedWithItsBytesAndMode) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const std::string path = folder / "key";
     EXPECT_TRUE(create_file_durably({.path = path, .bytes = "text", .mode = 0640}).value());
     EXPECT_EQ(read_small_file(path, 100).value(), "text");
@@ -19,7 +19,7 @@ TEST(DurableFile, IsCreatedWithItsBytesAndMode) {
 }
 
 TEST(DurableFile, AnExistingFileIsLeftAsItIs) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const std::string path = folder / "key";
     ASSERT_TRUE(create_file_durably({.path = path, .bytes = "first"}).value());
     EXPECT_FALSE(create_file_durably({.path = path, .bytes = "second"}).value());
@@ -27,7 +27,7 @@ TEST(DurableFile, AnExistingFileIsLeftAsItIs) {
 }
 
 TEST(DurableFile, LeavesNothingBesideTheFile) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     ASSERT_TRUE(create_file_durably({.path = folder / "key", .bytes = "a"}).has_value());
     ASSERT_TRUE(create_file_durably({.path = folder / "key", .bytes = "b"}).has_value());
     const auto begin = std::filesystem::directory_iterator(folder.path());
@@ -35,19 +35,19 @@ TEST(DurableFile, LeavesNothingBesideTheFile) {
 }
 
 TEST(DurableFile, AMissingFolderIsAnError) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const auto created = create_file_durably({.path = folder / "none/key", .bytes = "a"});
     ASSERT_FALSE(created.has_value());
     EXPECT_EQ(created.error(), errors::io_failed);
 }
 
 TEST(DurableFile, AMissingFileIsNotFound) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     EXPECT_EQ(read_small_file(folder / "none", 100).error(), errors::not_found);
 }
 
 TEST(DurableFile, IsReadUpToItsBoundAndRefusedPastIt) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     ASSERT_TRUE(create_file_durably({.path = folder / "f", .bytes = "12345"}).has_value());
     EXPECT_EQ(read_small_file(folder / "f", 5).value(), "12345");
     EXPECT_EQ(read_small_file(folder / "f", 4).error(), errors::corrupt_data);

@@ -10,7 +10,7 @@ namespace interlock {
 namespace {
 
 TEST(FileHeadLog, KeepsLinesAcrossOpeningsAndCutsAHalfOneOff) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const std::string path = folder / "heads.log";
     FileThread thread;
     {
@@ -27,7 +27,7 @@ TEST(FileHeadLog, KeepsLinesAcrossOpeningsAndCutsAHalfOneOff) {
 }
 
 TEST(FileHeadLog, AMissingFileHasNoLines) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     EXPECT_TRUE(read_head_log(folder / "none")->empty());
 }
 

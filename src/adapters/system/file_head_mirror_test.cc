@@ -20,7 +20,7 @@ LedgerHead head(std::int64_t seq, char digit) {
 }
 
 struct FileHeadMirrorTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     FileHeadMirror mirror = FileHeadMirror::open(folder / "heads").value();
 };
 

@@ -16,7 +16,7 @@ namespace interlock {
 namespace {
 
 struct FileKillFlagTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     FileKillFlag flag{folder.path().string()};
 };
 

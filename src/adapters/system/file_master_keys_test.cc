@@ -20,7 +20,7 @@ protected:
     }
     bool exists(const std::string& path_text) { return std::filesystem::exists(path_text); }
 
-    testing::TempFolder folder;
+    TempFolder folder;
     std::string path = folder / "master.key";
     FileMasterKeys keys{path};
 };

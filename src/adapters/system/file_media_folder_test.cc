@@ -16,7 +16,7 @@ const std::string kTwo = "med_bbbbbbbbbbbbbbbbbbbbbbbbbb";
 
 class FileMediaFolderTest : public ::testing::Test {
 protected:
-    testing::TempFolder temp_;
+    TempFolder temp_;
     FileMediaFolder folder_ = FileMediaFolder::open(temp_ / "media").value();
 };
 

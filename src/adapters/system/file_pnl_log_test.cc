@@ -24,7 +24,7 @@ protected:
         return std::filesystem::file_size(folder_ / ("pnl/" + name));
     }
 
-    testing::TempFolder folder_;
+    TempFolder folder_;
     const TenantId acme_ = TenantId::trusted("acme");
 };
 

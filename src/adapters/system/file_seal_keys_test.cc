@@ -14,7 +14,7 @@ namespace interlock {
 namespace {
 
 struct FileSealKeysTest : ::testing::Test {
-    testing::TempFolder folder;
+    TempFolder folder;
     std::string path = folder / "data";
     FileThread thread;
 

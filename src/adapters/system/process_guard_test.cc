@@ -42,7 +42,7 @@ TEST(ProcessGuard, AGuardedProcessLeavesNoCore) {
 }
 
 TEST(ProcessGuard, NewFilesAreForOneUserOnly) {
-    const testing::TempFolder folder;
+    const TempFolder folder;
     const std::string path = folder / "made";
     EXPECT_EQ(
         exit_status_of([&] {

@@ -224,7 +224,7 @@ protected:
     }
     HttpTarget target() const { return {.unix_socket_path = folder_ / "socket"}; }
 
-    testing::TempFolder folder_;
+    TempFolder folder_;
     HeldCatalog catalog_;
     McpServer server_{catalog_, "1"};
     FakeClock clock_;

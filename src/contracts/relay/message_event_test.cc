@@ -11,7 +11,7 @@ namespace {
 
 TEST(MessageEvent, SurvivesItsOwnTextWhateverItHolds) {
     EXPECT_TRUE(rc::check([] {
-        const MessageEvent event = testing::draw_event();
+        const MessageEvent event = draw_event();
         const auto json = parse_json(to_text(encode(event)));
         RC_ASSERT(json.has_value());
         const auto again = decode_message_event(*json);

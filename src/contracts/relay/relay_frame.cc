@@ -1,15 +1,11 @@
 #include "contracts/relay/relay_frame.h"
 
 #include "base/bytes.h"
+#include "base/match.h"
 #include "contracts/relay/wire_reader.h"
 
 namespace interlock {
 namespace {
-
-template <class... Cases>
-struct Overloaded : Cases... {
-    using Cases::operator()...;
-};
 
 std::string line_of(const Json& json) {
     return to_text(json) + "\n";

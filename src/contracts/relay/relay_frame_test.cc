@@ -213,8 +213,8 @@ TEST(RelayFrame, WritesEveryConnectorFrameSoThatItReadsTheSame) {
 
 TEST(RelayFrame, WrapsAStoredEventLikeAFreshOne) {
     EXPECT_TRUE(rc::check([] {
-        const MessageEvent event = testing::draw_event();
-        const std::string id = "b\"" + testing::draw_text();
+        const MessageEvent event = draw_event();
+        const std::string id = "b\"" + draw_text();
         RC_ASSERT(
             inbound_line(to_text(encode(event)), id) ==
             encode_line(ConnectorFrame(InboundFrame{.event = event, .buffer_id = id})));

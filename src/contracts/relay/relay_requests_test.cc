@@ -93,8 +93,8 @@ TEST(CapabilityDescriptor, AlwaysSaysAPositiveLength) {
 TEST(CapabilityDescriptor, SurvivesItsOwnText) {
     EXPECT_TRUE(rc::check([] {
         CapabilityDescriptor descriptor;
-        descriptor.platform = "discord" + testing::draw_text();
-        descriptor.label = testing::draw_text();
+        descriptor.platform = "discord" + draw_text();
+        descriptor.label = draw_text();
         descriptor.max_message_length = *rc::gen::inRange<std::int64_t>(1, 5000);
         descriptor.supports_edit = *rc::gen::arbitrary<bool>();
         descriptor.pii_safe = *rc::gen::arbitrary<bool>();

@@ -8,7 +8,7 @@
 
 #include "contracts/relay/message_event.h"
 
-namespace interlock::testing {
+namespace interlock {
 
 inline std::string draw_text() {
     static const std::vector<std::string> kPieces = {
@@ -79,4 +79,4 @@ inline MessageEvent draw_event() {
     return event;
 }
 
-}  // namespace interlock::testing
+}  // namespace interlock

@@ -9,12 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "testing/account_builders.h"
+
 namespace interlock {
 namespace {
-
-Decimal dec(std::string_view text) {
-    return Decimal::parse(text).value();
-}
 
 Candle candle(Decimal high, Decimal low, Decimal close) {
     return {{}, close, high, low, close};

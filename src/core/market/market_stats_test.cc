@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include "core/market/synthetic_market.h"
+#include "testing/account_builders.h"
 
 namespace interlock {
 namespace {
@@ -15,10 +16,6 @@ constexpr std::int64_t kNoon = kNoonStep / kStepsPerSecond;
 MarketTouch touch(std::int64_t bid, std::int64_t ask) {
     return {.bid = {bid}, .ask = {ask}};
 }
-Decimal dec(std::string_view text) {
-    return Decimal::parse(text).value();
-}
-
 TEST(MarketStats, LogarithmsAreRightToTheTwelfthDecimal) {
     EXPECT_EQ(log_ratio(2, 1), 693'147'180'559);
     EXPECT_EQ(log_ratio(1, 2), -693'147'180'559);

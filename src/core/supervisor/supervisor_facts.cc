@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 3> kStatuses{"active", "paused", "informa
 constexpr std::array<std::string_view, 3> kQualities{"good", "degraded", "stalled"};
 constexpr std::int64_t kHoldSecondsMax = 7 * 24 * 60 * 60;
 
-Json text_or_null(const std::optional<Decimal>& value) {
+Json decimal_or_null(const std::optional<Decimal>& value) {
     return value ? Json(to_text(*value)) : Json();
 }
 
@@ -51,12 +51,12 @@ Json encode(const CandidateFacts& facts) {
         {"is_latched", facts.is_latched},
         {"problem", facts.problem},
         {"trade_side", facts.trade_side},
-        {"inventory_pressure", text_or_null(facts.inventory_pressure)},
+        {"inventory_pressure", decimal_or_null(facts.inventory_pressure)},
         {"capacity_available", flag_or_null(facts.capacity_available)},
-        {"buy_capacity", text_or_null(facts.buy_capacity)},
-        {"sell_capacity", text_or_null(facts.sell_capacity)},
+        {"buy_capacity", decimal_or_null(facts.buy_capacity)},
+        {"sell_capacity", decimal_or_null(facts.sell_capacity)},
         {"rebalance_needed", flag_or_null(facts.rebalance_needed)},
-        {"grid_step_pct", text_or_null(facts.grid_step_pct)},
+        {"grid_step_pct", decimal_or_null(facts.grid_step_pct)},
     });
 }
 

@@ -12,7 +12,7 @@ protected:
     BotWorld world;
 };
 
-std::string code(const Json& json) {
+std::string refusal(const Json& json) {
     return BotWorld::word_of(json, "refused");
 }
 
@@ -29,10 +29,10 @@ TEST_F(Bot, TakesTheSevenStepsOfTheDocument) {
 }
 
 TEST_F(Bot, NamesTheMissingStepOfACallOutOfSequence) {
-    EXPECT_EQ(code(world.call(BotCall::initialize)), "keys_missing");
-    EXPECT_EQ(code(world.call(BotCall::start)), "wrong_bot_state");
-    EXPECT_EQ(code(world.call(BotCall::stop)), "wrong_bot_state");
-    EXPECT_EQ(code(world.call(BotCall::restart)), "keys_missing");
+    EXPECT_EQ(refusal(world.call(BotCall::initialize)), "keys_missing");
+    EXPECT_EQ(refusal(world.call(BotCall::start)), "wrong_bot_state");
+    EXPECT_EQ(refusal(world.call(BotCall::stop)), "wrong_bot_state");
+    EXPECT_EQ(refusal(world.call(BotCall::restart)), "keys_missing");
     EXPECT_EQ(world.state(), "uninitialized");
 }
 
@@ -144,19 +144,19 @@ TEST_F(Bot, FallsBackWhenItsKeysLoseTheirInnocence) {
     world.run_effects();
     EXPECT_EQ(world.state(), "uninitialized");
     EXPECT_TRUE(world.plane->latch.is_raised(world.tenant));
-    EXPECT_EQ(code(world.call(BotCall::initialize)), "keys_missing");
+    EXPECT_EQ(refusal(world.call(BotCall::initialize)), "keys_missing");
 }
 
 TEST_F(Bot, RefusesKeysThatCanWithdraw) {
-    EXPECT_EQ(code(world.put_keys("paper_key_can_withdraw")), "key_rejected");
-    EXPECT_EQ(code(world.call(BotCall::initialize)), "keys_missing");
+    EXPECT_EQ(refusal(world.put_keys("paper_key_can_withdraw")), "key_rejected");
+    EXPECT_EQ(refusal(world.call(BotCall::initialize)), "keys_missing");
 }
 
 TEST_F(Bot, StartsNothingWhileTheKillSwitchIsOn) {
     world.put_keys();
     world.call(BotCall::initialize);
     world.plane->latch.raise(world.tenant);
-    EXPECT_EQ(code(world.call(BotCall::start)), "kill_switch_active");
+    EXPECT_EQ(refusal(world.call(BotCall::start)), "kill_switch_active");
 }
 
 TEST_F(Bot, StaysAsItWasWhenAnotherStrategyHasItsMarket) {
@@ -180,7 +180,7 @@ TEST_F(Bot, StaysAsItWasWhenAnotherStrategyHasItsMarket) {
             start,
             std::move(reply));
     });
-    EXPECT_EQ(code(world.call(BotCall::start)), "market_taken");
+    EXPECT_EQ(refusal(world.call(BotCall::start)), "market_taken");
     EXPECT_EQ(world.state(), "ready");
 }
 
@@ -188,7 +188,7 @@ TEST_F(Bot, FallsBackWhenTheVenueIsAwayAtItsStart) {
     world.put_keys();
     world.call(BotCall::initialize);
     world.venue_answers = false;
-    EXPECT_EQ(code(world.call(BotCall::start)), "hydration_failed");
+    EXPECT_EQ(refusal(world.call(BotCall::start)), "hydration_failed");
     EXPECT_EQ(world.state(), "uninitialized");
     world.venue_answers = true;
     EXPECT_EQ(BotWorld::word_of(world.call(BotCall::restart), "bot_state"), "running");
@@ -259,14 +259,14 @@ TEST_F(Proposals, ExpireAndChangeNothing) {
     const std::string id = propose(Decimal(3));
     world.clock.advance(Duration::of_hours(25));
     world.plane->runner.fire_timers(100);
-    EXPECT_EQ(code(approve(id)), "approval_not_pending");
+    EXPECT_EQ(refusal(approve(id)), "approval_not_pending");
     EXPECT_EQ(pnl(), "1");
 }
 
 TEST_F(Proposals, AreRefusedOnceTheConfigurationHasMoved) {
     const std::string id = propose(Decimal(3));
     world.change(world.human(), "update_pnl", UpdatePnl{Decimal(2)});
-    EXPECT_EQ(code(approve(id)), "config_moved");
+    EXPECT_EQ(refusal(approve(id)), "config_moved");
     EXPECT_EQ(pnl(), "2");
 }
 

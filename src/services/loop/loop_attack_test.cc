@@ -170,7 +170,7 @@ TEST(LoopAttack, AReportOlderThanTheBooksIsNoDrift) {
     ASSERT_EQ(world.waiting.size(), 1u);
     const EffectOutcome old = world.plane->outbox.run_one(world.waiting.front());
     world.waiting.clear();
-    MarketView crash = testing::calm_view();
+    MarketView crash = calm_view();
     for (auto* side : {&crash.bids, &crash.asks}) {
         for (auto& level : *side) {
             level.price.count -= 100;

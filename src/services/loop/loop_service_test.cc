@@ -295,7 +295,7 @@ TEST(Loop, ACrashAfterTheSendBooksTheOrderOnce) {
 TEST(Loop, AMarketThatMovesFillsWhatRestsThroughTheWatch) {
     LoopWorld world;
     world.trade("d1", one("buy", "1", "99.50"));
-    MarketView crash = testing::calm_view();
+    MarketView crash = calm_view();
     for (auto& level : crash.bids) {
         level.price.count -= 100;
     }

@@ -26,7 +26,7 @@ Json encode_row(const SupervisorRow& row) {
     return Json::object({{"rounds", row.rounds}, {"memory", encode(row.memory)}});
 }
 
-Result<SupervisorRow> decode_row(const Json& json) {
+Result<SupervisorRow> decode_supervisor_row(const Json& json) {
     FieldReader in(json);
     SupervisorRow row;
     row.rounds = in.required<std::int64_t>("rounds");
@@ -204,7 +204,7 @@ Result<TurnReply> SupervisorService::run_visit(Turn& turn, const Visit& visit) {
     const SupervisorDecision decision = supervise(facts);
 
     const std::string key = row_key(scope, facts.concern_id);
-    TRY_ASSIGN(SupervisorRow row, turn.load_or(key, decode_row, SupervisorRow{}));
+    TRY_ASSIGN(SupervisorRow row, turn.load_or(key, decode_supervisor_row, SupervisorRow{}));
     ++row.rounds;
     const DecisionId id = decision_id_of(scope, facts.concern_id, row.rounds);
     TRY(record(turn, {facts, decision, id, turn.put_artifact(bundle)}));
@@ -238,7 +238,7 @@ Result<std::optional<SupervisorFacts>> SupervisorService::gather(Turn& turn, con
     keep_within_bound(facts.candidates, *concern);
     TRY_ASSIGN(
         const SupervisorRow row,
-        turn.load_or(row_key(scope, concern->concern_id), decode_row, SupervisorRow{}));
+        turn.load_or(row_key(scope, concern->concern_id), decode_supervisor_row, SupervisorRow{}));
     facts.concern_id = concern->concern_id;
     facts.account_id = concern->account.account_id;
     facts.symbol = concern->symbol;

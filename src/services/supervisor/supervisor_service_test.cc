@@ -11,7 +11,7 @@ namespace {
 // Writes the market minute by minute, from more than a day before the world's noon on.
 class MarketScript {
 public:
-    explicit MarketScript(testing::ScriptedMarket& market)
+    explicit MarketScript(ScriptedMarket& market)
         : market_(market), at_(FakeClock::kNoon - Duration::of_hours(30)) {}
 
     // To and fro by four ticks a minute, eight minutes each way.
@@ -47,7 +47,7 @@ private:
         at_ = at_ + Duration::of_minutes(1);
     }
 
-    testing::ScriptedMarket& market_;
+    ScriptedMarket& market_;
     Timestamp at_;
     std::int64_t price_ = 10'000;
     int phase_ = 0;

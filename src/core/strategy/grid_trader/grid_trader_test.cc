@@ -7,13 +7,10 @@
 
 #include "core/strategy/grid_trader/grid_memory.h"
 #include "core/strategy/test_strategy_world.h"
+#include "testing/account_builders.h"
 
 namespace interlock {
 namespace {
-
-Decimal dec(std::string_view text) {
-    return StrategyWorld::dec(text);
-}
 
 std::int64_t count_side(const Plan& plan, Side side) {
     return std::count_if(plan.intents.begin(), plan.intents.end(), [&](const Intent& intent) {

@@ -8,13 +8,10 @@
 
 #include "core/strategy/inventory_rails/rails_memory.h"
 #include "core/strategy/test_strategy_world.h"
+#include "testing/account_builders.h"
 
 namespace interlock {
 namespace {
-
-Decimal dec(std::string_view text) {
-    return StrategyWorld::dec(text);
-}
 
 std::vector<Decimal> prices_of(const Plan& plan, Side side) {
     std::vector<Decimal> prices;

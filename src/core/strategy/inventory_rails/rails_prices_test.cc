@@ -5,13 +5,10 @@
 #include <rapidcheck.h>
 
 #include "core/gates/sample_world.h"
+#include "testing/account_builders.h"
 
 namespace interlock {
 namespace {
-
-Decimal dec(std::string_view text) {
-    return sample_decimal(text);
-}
 
 TimeframeSignals bands(std::string_view bandwidth, std::string_view quantile) {
     TimeframeSignals signals;
