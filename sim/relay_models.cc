@@ -92,6 +92,11 @@ void RelaySocketModel::take_line(std::string line, bool is_urgent) {
         return;
     }
     const auto before = is_urgent ? std::ranges::find(lines, false, &Line::is_urgent) : lines.end();
+    if (line.contains("going_idle_ack")) {
+        for (auto behind = before; behind != lines.end(); ++behind) {
+            parts_.watch.on_overtaken(facts_(), behind->text);
+        }
+    }
     lines.insert(before, {std::move(line), is_urgent});
 }
 

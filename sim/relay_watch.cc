@@ -18,6 +18,12 @@ constexpr Duration kIdleAnswered = Duration::of_seconds(6);  // Hints get lost.
 constexpr Duration kGivesUp = Duration::of_hours(24);
 constexpr Duration kWrittenWithin = Duration::of_seconds(5);  // Hints get lost.
 
+std::int64_t number_of(const std::string& buffer_id) {
+    std::int64_t number = 0;
+    std::from_chars(buffer_id.data(), buffer_id.data() + buffer_id.size(), number);
+    return number;
+}
+
 std::string name_of(const std::pair<std::string, std::int64_t>& place) {
     return place.first + "/" + std::to_string(place.second);
 }
@@ -154,7 +160,9 @@ void RelayWatch::take_entry(const BufferEntry& entry, const std::set<std::string
                                 parts_.cast.member(entry.instance_id).tenant_id != tenant->second;
         report(is_foreign ? "I7" : "gate", entry.event_key + " reached " + entry.instance_id);
     }
-    buffer_[place] = Entry{entry.kind, entry.event_key, {}, {}, {}};
+    // By our own clock: a number may be a minute ahead of it after a restart, and what the entry
+    // says of its age is for the relay to get wrong.
+    buffer_[place] = Entry{entry.kind, entry.event_key, parts_.clock.now()};
 }
 
 bool RelayWatch::has_later_ack(const Place& place) const {
@@ -163,14 +171,15 @@ bool RelayWatch::has_later_ack(const Place& place) const {
     });
 }
 
-// A forward that nobody acknowledges: later mail was, its gateway went idle, or a minute has passed
-// (R10).
+// A forward that nobody acknowledges: later mail was, its gateway was told behind it that it may go
+// idle, or a minute has passed (R10). That a gateway asked to go says nothing of what it has read.
 bool RelayWatch::is_settled_forward(const Place& place, const Entry& entry) const {
     if (entry.kind != EntryKind::passthrough || entry.sockets.empty()) {
         return false;
     }
-    const bool has_left = std::ranges::any_of(
-        entry.sockets, [this](std::uint64_t socket) { return idle_.contains(socket); });
+    const bool has_left = std::ranges::any_of(entry.sockets, [&](std::uint64_t socket) {
+        return told_idle_.contains(socket) && !entry.overtaken.contains(socket);
+    });
     return has_later_ack(place) || has_left ||
            parts_.clock.now() >= entry.written_at + kForwardSettles;
 }
@@ -210,9 +219,7 @@ void RelayWatch::on_dead(const DeadLetter& letter) {
         parts_.clock.now() < found->second.first_written_at + apart) {
         report("I8", name_of(place) + " was laid aside because its network flapped");
     }
-    const std::int64_t came_at = place.second;  // A number is never before its time.
-    if (letter.reason == "expired" &&
-        parts_.clock.now().microseconds < came_at - 1000 + kEntryLife.microseconds) {
+    if (letter.reason == "expired" && parts_.clock.now() < found->second.came_at + kEntryLife) {
         report("I8", name_of(place) + " was laid aside before its time");
     }
     dead_[place] = {found->second.event_key, letter.dead_at};
@@ -273,6 +280,18 @@ void RelayWatch::on_line(const RelaySocketFacts& socket, std::string_view line) 
         if (idle_asked_.erase(socket.number) == 0) {
             report("idle", socket.instance_id + " was told to go idle and has not asked to");
         }
+        told_idle_.insert(socket.number);
+    }
+}
+
+void RelayWatch::on_overtaken(const RelaySocketFacts& socket, std::string_view line) {
+    const auto frame = decode_connector_frame(line.substr(0, line.size() - 1));
+    CHECK(frame.has_value());
+    if (const auto* const forward = std::get_if<PassthroughForwardFrame>(&*frame)) {
+        const auto found = buffer_.find({socket.instance_id, number_of(forward->buffer_id)});
+        if (found != buffer_.end()) {
+            found->second.overtaken.insert(socket.number);
+        }
     }
 }
 
@@ -293,8 +312,7 @@ void RelayWatch::check_idle() {
 
 void RelayWatch::on_mail(
     const RelaySocketFacts& socket, const std::string& buffer_id, const ConnectorFrame& frame) {
-    Place place{socket.instance_id, 0};
-    std::from_chars(buffer_id.data(), buffer_id.data() + buffer_id.size(), place.second);
+    const Place place{socket.instance_id, number_of(buffer_id)};
     const auto found = buffer_.find(place);
     if (found == buffer_.end()) {
         report(

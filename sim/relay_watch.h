@@ -75,6 +75,8 @@ public:
     void on_line(const RelaySocketFacts& socket, std::string_view line);
     void on_ack(const BufferKey& key, bool is_believed);
     void on_going_idle(std::uint64_t socket);
+    // The answer to going_idle went out before this line, which the gateway may then never read.
+    void on_overtaken(const RelaySocketFacts& socket, std::string_view line);
     void set_connected(const std::string& instance_id, bool is_connected);
     void told(const RelayMail& mail);
     // Nothing failed, and the platform is to send it again.
@@ -119,9 +121,11 @@ private:
     struct Entry {
         EntryKind kind = EntryKind::inbound;
         std::string event_key;
-        std::set<std::uint64_t> sockets;  // It was written to.
-        Timestamp written_at;
-        Timestamp first_written_at;
+        Timestamp came_at;
+        std::set<std::uint64_t> sockets = {};    // It was written to.
+        std::set<std::uint64_t> overtaken = {};  // Of these: going_idle was answered before it.
+        Timestamp written_at = {};
+        Timestamp first_written_at = {};
     };
     struct Letter {
         std::string event_key;
@@ -170,6 +174,7 @@ private:
     std::map<std::string, InstanceRow> instances_;
     std::map<std::uint64_t, Timestamp> idle_asked_;  // Sockets that wait for going_idle_ack.
     std::set<std::uint64_t> idle_;                   // That have asked at all.
+    std::set<std::uint64_t> told_idle_;              // That took the answer.
 
     std::map<std::string, RelayRequestFacts> requests_;
     std::map<std::string, int> answers_;

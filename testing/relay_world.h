@@ -25,8 +25,10 @@ namespace interlock {
 // Remembers the frames that came down, as a client would read them.
 class RecordingSocket final : public RelaySocket {
 public:
-    bool send(std::string message) override { return take(message); }
-    bool send_urgent(std::string message) override { return take(message); }
+    bool send(std::string message) override { return take(message, lines.size()); }
+    bool send_urgent(std::string message) override {
+        return take(message, is_slow ? 0 : lines.size());
+    }
     void close(std::uint16_t code, std::string_view) override {
         if (close_code == 0) {
             close_code = code;
@@ -58,9 +60,10 @@ public:
     std::vector<std::size_t> message_bytes;  // Of all that came; each has one line or several.
     std::uint16_t close_code = 0;
     bool is_broken = false;
+    bool is_slow = false;  // What nobody took yet waits unsent.
 
 private:
-    bool take(const std::string& message) {
+    bool take(const std::string& message, std::size_t place) {
         if (is_broken || close_code != 0) {
             return false;
         }
@@ -68,7 +71,9 @@ private:
         for (std::size_t at = 0; at < message.size();) {
             const std::size_t end = message.find('\n', at);
             CHECK(end != std::string::npos);  // A client would wait for the rest for ever.
-            lines.push_back(message.substr(at, end + 1 - at));
+            lines.insert(
+                lines.begin() + static_cast<std::ptrdiff_t>(place++),
+                message.substr(at, end + 1 - at));
             at = end + 1;
         }
         return true;

@@ -203,15 +203,9 @@ void DeliveryQueue::go_idle(Timestamp now) {
     }
 }
 
-bool DeliveryQueue::take_idle_answer(Timestamp now) {
-    if (!is_connected_ || !idle_since_ || has_told_idle_) {
-        return false;
-    }
-    if (count_out().inbound > 0 && now < *idle_since_ + bounds_.idle_wait) {
-        return false;
-    }
-    has_told_idle_ = true;
-    return true;
+bool DeliveryQueue::is_idle_answer_due(Timestamp now) const {
+    return owes_idle_answer() &&
+           (count_out().inbound == 0 || now >= *idle_since_ + bounds_.idle_wait);
 }
 
 std::vector<std::int64_t> DeliveryQueue::settle(Timestamp now) {

@@ -86,8 +86,11 @@ public:
 
     // going_idle: nothing more is written on this socket.
     void go_idle(Timestamp now);
-    // True once, when what is out was acknowledged or the wait is over (R3).
-    bool take_idle_answer(Timestamp now);
+    // When what is out was acknowledged or the wait is over (R3), until the socket took the answer.
+    bool is_idle_answer_due(Timestamp now) const;
+    void told_idle() { has_told_idle_ = true; }
+    // Nobody acknowledges them: whoever is told to go before he read them never does.
+    bool has_forwards_out() const { return count_out().passthrough > 0; }
     bool owes_idle_answer() const { return is_connected_ && idle_since_ && !has_told_idle_; }
 
     // Forwards that count as delivered because nobody ever acknowledges them.

@@ -193,7 +193,9 @@ TEST(DeliveryQueue, AForwardIsSettledByAGatewayThatLeavesInGoodOrder) {  // R10
     EXPECT_EQ(queue.take_due({}), (Seqs{1, 2}));
     add(queue, 3, EntryKind::passthrough);
     queue.go_idle(at_second(1));
-    EXPECT_TRUE(queue.take_idle_answer(at_second(2)));
+    EXPECT_TRUE(queue.is_idle_answer_due(at_second(2)));
+    EXPECT_TRUE(queue.has_forwards_out());
+    queue.told_idle();
     const auto end = queue.disconnect({});
     EXPECT_EQ(end.settled, Seqs{1});
     EXPECT_EQ(seqs_of(end.tried), Seqs{2});
@@ -208,7 +210,8 @@ TEST(DeliveryQueue, AForwardWaitsForAGatewayThatWasCutOff) {  // R10
     add(queue, 1, EntryKind::passthrough);
     add(queue, 2);
     EXPECT_EQ(queue.take_due({}), (Seqs{1, 2}));
-    queue.go_idle(at_second(1));  // It is gone before it was told.
+    queue.go_idle(at_second(1));
+    EXPECT_TRUE(queue.is_idle_answer_due(at_second(2)));  // It is gone before it was told.
     const auto end = queue.disconnect({});
     EXPECT_EQ(end.settled, Seqs{});
     EXPECT_EQ(seqs_of(end.tried), (Seqs{1, 2}));
@@ -233,9 +236,11 @@ TEST(DeliveryQueue, GoingIdleStopsWritingAndWaitsASecondForAcks) {  // R3
     queue.go_idle(at_second(10));
     add(queue, 2);
     EXPECT_EQ(queue.take_due(at_second(10)), Seqs{});
-    EXPECT_FALSE(queue.take_idle_answer(at_second(10)));
-    EXPECT_TRUE(queue.take_idle_answer(at_second(11)));
-    EXPECT_FALSE(queue.take_idle_answer(at_second(12)));
+    EXPECT_FALSE(queue.is_idle_answer_due(at_second(10)));
+    EXPECT_TRUE(queue.is_idle_answer_due(at_second(11)));
+    EXPECT_FALSE(queue.has_forwards_out());
+    queue.told_idle();
+    EXPECT_FALSE(queue.is_idle_answer_due(at_second(12)));
     EXPECT_EQ(queue.acknowledge(1), Seqs{1});
     EXPECT_FALSE(queue.take_drained());
 }
@@ -244,7 +249,7 @@ TEST(DeliveryQueue, GoingIdleIsAnsweredAtOnceWhenNothingIsOut) {
     DeliveryQueue queue;
     queue.connect();
     queue.go_idle(at_second(10));
-    EXPECT_TRUE(queue.take_idle_answer(at_second(10)));
+    EXPECT_TRUE(queue.is_idle_answer_due(at_second(10)));
 }
 
 TEST(DeliveryQueue, IsFullByCountAndByBytes) {  // R16
@@ -298,7 +303,8 @@ TEST(DeliveryQueue, OwesAnIdleAnswerUntilItIsGiven) {  // R3
     EXPECT_FALSE(queue.owes_idle_answer());
     queue.go_idle(at_second(1));
     EXPECT_TRUE(queue.owes_idle_answer());
-    EXPECT_TRUE(queue.take_idle_answer(at_second(1)));
+    EXPECT_TRUE(queue.is_idle_answer_due(at_second(1)));
+    queue.told_idle();
     EXPECT_FALSE(queue.owes_idle_answer());
     queue.disconnect({});
     queue.connect();
@@ -371,7 +377,9 @@ TEST(DeliveryQueue, LosesNothingAndRepeatsNothingAcknowledged) {
                     break;
                 case 6:
                     queue.go_idle(now);
-                    queue.take_idle_answer(now);
+                    if (queue.is_idle_answer_due(now)) {
+                        queue.told_idle();
+                    }
                     break;
                 default:
                     for (const std::int64_t seq : queue.take_due(now)) {

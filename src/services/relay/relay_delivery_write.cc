@@ -18,8 +18,15 @@ void RelayDelivery::pump(const std::string& instance_id) {
         return;
     }
     const Timestamp now = parts_.clock.now();
-    if (box.queue.take_idle_answer(now)) {
-        box.session->socket->send_urgent(encode_line(ConnectorFrame(GoingIdleAckFrame{})));
+    if (box.queue.is_idle_answer_due(now)) {
+        // Forwards count as read once their gateway leaves, so they arrive before it is let go; and
+        // a socket that did not take the answer has told nobody anything.
+        std::string answer = encode_line(ConnectorFrame(GoingIdleAckFrame{}));
+        RelaySocket& socket = *box.session->socket;
+        if (box.queue.has_forwards_out() ? socket.send(std::move(answer))
+                                         : socket.send_urgent(std::move(answer))) {
+            box.queue.told_idle();
+        }
     }
     const std::vector<std::int64_t> due = box.queue.take_due(now);
     if (!due.empty()) {
