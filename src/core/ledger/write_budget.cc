@@ -1,0 +1,90 @@
+#include "core/ledger/write_budget.h"
+
+#include <algorithm>
+
+#include "base/crypto.h"
+#include "base/field_reader.h"
+#include "core/ledger/fold.h"
+
+namespace interlock {
+
+Json encode(const BudgetRow& row) {
+    return Json::object({
+        {"window", to_text(row.window)},
+        {"spent_bytes", row.spent_bytes},
+        {"unrecorded", row.unrecorded},
+        {"first", to_text(row.first)},
+        {"last", to_text(row.last)},
+        {"digest", row.digest},
+    });
+}
+
+Result<BudgetRow> decode_budget_row(const Json& json) {
+    FieldReader in(json);
+    BudgetRow row{
+        .window = in.required<Timestamp>("window"),
+        .spent_bytes = in.required<std::int64_t>("spent_bytes"),
+        .unrecorded = in.required<std::int64_t>("unrecorded"),
+        .first = in.required<Timestamp>("first"),
+        .last = in.required<Timestamp>("last"),
+        .digest = in.required<std::string>("digest")};
+    return in.finish(std::move(row));
+}
+
+Timestamp budget_window_of(Timestamp at) {
+    return {at.microseconds - at.microseconds % kBudgetWindow.microseconds};
+}
+
+std::optional<BudgetRow> roll_budget(BudgetRow& row, Timestamp now) {
+    const Timestamp window = budget_window_of(now);
+    if (row.window == window) {
+        return std::nullopt;
+    }
+    const BudgetRow over = std::exchange(row, BudgetRow{.window = window});
+    return over.unrecorded > 0 ? std::optional(over) : std::nullopt;
+}
+
+bool is_spent(const BudgetRow& row, const WriteBudget& budget) {
+    return row.spent_bytes >= budget.bytes_per_hour;
+}
+
+void count_unrecorded(BudgetRow& row, Timestamp at, std::string_view what) {
+    const Timestamp time = std::max(at, row.last);  // Never backwards, as in a fold.
+    row.first = row.unrecorded == 0 ? time : row.first;
+    row.last = time;
+    row.digest = fold_link(row.digest, time, sha256_hex(what));
+    ++row.unrecorded;
+}
+
+AuditDraft budget_spent_draft(const TenantId& tenant_id, const BudgetRow& row) {
+    AuditDraft draft;
+    draft.tenant_id = tenant_id;
+    draft.event = std::string(kBudgetSpentEvent);
+    draft.principal = "internal:write_budget";
+    draft.status = AuditStatus::started;
+    draft.reason =
+        "refused calls wrote what the plan allows in an hour; further ones are counted, "
+        "not recorded, until " +
+        to_text(row.window + kBudgetWindow);
+    draft.detail = Json::object(
+        {{"spent_bytes", row.spent_bytes}, {"refills_at", to_text(row.window + kBudgetWindow)}});
+    return draft;
+}
+
+AuditDraft budget_refilled_draft(const TenantId& tenant_id, const BudgetRow& over) {
+    AuditDraft draft;
+    draft.tenant_id = tenant_id;
+    draft.event = std::string(kBudgetRefilledEvent);
+    draft.principal = "internal:write_budget";
+    draft.reason = std::to_string(over.unrecorded) + " refused calls from " + to_text(over.first) +
+                   " to " + to_text(over.last) + " were not recorded";
+    draft.detail = Json::object({
+        {"count", over.unrecorded},
+        {"first", to_text(over.first)},
+        {"last", to_text(over.last)},
+        {"digest", over.digest},
+    });
+    return draft;
+}
+
+}  // namespace interlock
