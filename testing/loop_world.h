@@ -291,6 +291,32 @@ public:
         const auto all = events();
         return std::count(all.begin(), all.end(), event);
     }
+    // How often it happened: recorded, folded, or counted in a fold that is open.
+    std::int64_t times(const std::string& event) {
+        std::int64_t found = 0;
+        const auto add = [&](const OpenFold& fold) {
+            found += fold.event == event ? fold.count : 0;
+        };
+        for (std::int64_t after = 0;;) {
+            const auto page = *plane->ledger.read(tenant, after, 1000);
+            for (const AuditRecord& record : page) {
+                found += record.draft.event == event ? 1 : 0;
+                if (record.draft.event == kFoldEvent) {
+                    add(decode_fold(record.draft.detail).value());
+                }
+                after = record.seq;
+            }
+            if (page.empty()) {
+                break;
+            }
+        }
+        const auto rows = *memory.load_states(std::string(kFoldPrefix) + tenant.text() + "/");
+        for (const auto& [key, state] : rows) {
+            const FoldRow row = decode_fold_row(*parse_json(state.json)).value();
+            std::for_each(row.open.begin(), row.open.end(), add);
+        }
+        return found;
+    }
     std::int64_t orders_sent() const {
         return std::count_if(sent.begin(), sent.end(), [](const OutboxItem& effect) {
             return effect.kind == kOrderEffect;

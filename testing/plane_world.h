@@ -101,7 +101,9 @@ public:
     Result<std::map<TenantId, LedgerHead>> load_heads() override { return inner_.load_heads(); }
     Result<std::vector<LedgerEntry>> read_ledger(
         const TenantId& tenant_id, std::int64_t after, std::int64_t count_max) override {
-        return inner_.read_ledger(tenant_id, after, count_max);
+        auto page = inner_.read_ledger(tenant_id, after, count_max);
+        records_given += page ? std::ssize(*page) : 0;
+        return page;
     }
     Result<LedgerHead> read_head(const TenantId& tenant_id) override {
         return inner_.read_head(tenant_id);
@@ -115,6 +117,7 @@ public:
     }
     bool broken = false;
     int commits = 0;
+    std::int64_t records_given = 0;  // By read_ledger.
 
 private:
     LedgerStore& inner_;

@@ -30,6 +30,19 @@ BotConfig default_bot_platform_config(std::size_t symbols_max) {
     return default_bot_config(std::move(amounts));
 }
 
+namespace {
+
+std::optional<WriteBudget> refused_budget(
+    const Config& config, const std::optional<PlanName>& plan) {
+    const std::int64_t kib = plan == PlanName::trial      ? config.audit_trial_refused_kib
+                             : plan == PlanName::standard ? config.audit_standard_refused_kib
+                             : plan == PlanName::pro      ? config.audit_pro_refused_kib
+                                                          : config.audit_tenant_refused_kib;
+    return kib == 0 ? std::nullopt : std::optional(WriteBudget{.bytes_per_hour = kib * 1024});
+}
+
+}  // namespace
+
 Result<std::unique_ptr<BotPlatform>> BotPlatform::open(Parts parts) {
     std::unique_ptr<BotPlatform> platform(new BotPlatform(std::move(parts)));
     TRY(platform->build());
@@ -125,6 +138,9 @@ Result<void> BotPlatform::build_onboarding() {
         .ids = parts_.ids,
         .base_url = parts_.base_url});
     set_owner_rules({*onboarding_, *bots_, default_bot_platform_config});
+    parts_.plane.runner.set_budget_rule([this](const TenantId& tenant_id) {
+        return refused_budget(parts_.config, onboarding_->view(tenant_id).plan);
+    });
     return onboarding_->open();
 }
 

@@ -54,6 +54,12 @@ struct Config {
     std::string mail_smtp_password_file;  // Not the password: configuration is shown to people.
     std::string mail_smtp_ca_file;
     int mail_smtp_timeout_seconds = 30;
+    bool audit_fold = true;  // Equal repeats are counted, not recorded.
+    // KiB of records that a tenant's refused calls may leave in an hour; 0: no limit.
+    std::int64_t audit_trial_refused_kib = 256;
+    std::int64_t audit_standard_refused_kib = 1024;
+    std::int64_t audit_pro_refused_kib = 4096;
+    std::int64_t audit_tenant_refused_kib = 16'384;  // Without a plan.
     std::string bots_signup = "open";
     std::int64_t bots_venue_weight_per_minute = 1'200'000;
     Decimal paper_deposit = Decimal(100'000);

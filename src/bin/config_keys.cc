@@ -343,6 +343,31 @@ std::vector<ConfigKey> supervisor_keys() {
     };
 }
 
+ConfigKey refused_key(const std::string& whose, std::int64_t Config::* member) {
+    return {
+        "audit." + whose + "_refused_kib",
+        "KiB of records that refused calls of a " + whose +
+            (whose == "tenant" ? " without a plan" : " account") +
+            " may leave in an hour; 0 sets no limit.",
+        [member](const Config& c) { return std::to_string(c.*member); },
+        [member](Config& c, const std::string& text) {
+            return set_integer<std::int64_t>(c.*member, text, 0, 1024 * 1024);
+        }};
+}
+
+std::vector<ConfigKey> audit_keys() {
+    return {
+        {"audit.fold",
+         "Count idle ticks and refusals that equal the one before; false records each of them.",
+         [](const Config& c) { return std::string(c.audit_fold ? "true" : "false"); },
+         [](Config& c, const std::string& text) { return set_bool(c.audit_fold, text); }},
+        refused_key("trial", &Config::audit_trial_refused_kib),
+        refused_key("standard", &Config::audit_standard_refused_kib),
+        refused_key("pro", &Config::audit_pro_refused_kib),
+        refused_key("tenant", &Config::audit_tenant_refused_kib),
+    };
+}
+
 std::vector<ConfigKey> bot_keys() {
     return {
         word_key(
@@ -491,6 +516,7 @@ std::vector<ConfigKey> all_config_keys() {
           supervisor_keys(),
           control_keys(),
           bot_keys(),
+          audit_keys(),
           relay_config_keys()}) {
         keys.insert(keys.end(), group.begin(), group.end());
     }

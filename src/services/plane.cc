@@ -40,6 +40,7 @@ Plane::Plane(Parts parts, PlaneConfig config)
            parts.head_log,
            parts.submit,
            directory}),
+      folds(runner),
       approvals({runner, parts.submit, directory, config.two_person_rule}),
       kill(
           {runner,

@@ -11,6 +11,7 @@
 #include "ports/kill_flag.h"
 #include "services/approval_service.h"
 #include "services/control/control_service.h"
+#include "services/fold_service.h"
 #include "services/kill_latch.h"
 #include "services/kill_switch_service.h"
 #include "services/ledger_service.h"
@@ -71,6 +72,7 @@ public:
     PrincipalDirectory directory;
     OutboxRunner outbox;
     LedgerService ledger;
+    FoldService folds;
     ApprovalService approvals;
     KillSwitchService kill;
     ProbeService probes;

@@ -39,8 +39,13 @@ Result<OpenOperation> decode_open_operation(const Json& json) {
     return in.finish(std::move(operation));
 }
 
-Turn::Turn(TurnBackground& background, BatchStage& batch, const TurnRequest& request)
-    : background_(background), batch_(batch), request_(request), now_(background.now()) {}
+Turn::Turn(
+    TurnBackground& background, BatchStage& batch, const TurnRequest& request, Folding folding)
+    : background_(background),
+      batch_(batch),
+      request_(request),
+      now_(background.now()),
+      folding_(folding) {}
 
 Result<HeldState*> Turn::find_state(const std::string& machine_key, KeepState keep) {
     for (BatchStage* stage : {&staged_, &batch_}) {
@@ -104,6 +109,11 @@ AuditDraft Turn::draft(std::string event) const {
 }
 
 Result<std::string> Turn::audit(AuditDraft draft) {
+    TRY_ASSIGN(const AuditRecord record, seal_draft(std::move(draft)));
+    return audit_ref(record);
+}
+
+Result<AuditRecord> Turn::seal_draft(AuditDraft draft) {
     ChainHead head = head_of(draft.tenant_id);
     if (draft.decision_id.empty()) {
         draft.decision_id = DecisionId::trusted("sys_" + std::to_string(head.seq + 1));
@@ -136,7 +146,7 @@ Result<std::string> Turn::audit(AuditDraft draft) {
     commit_.audit.push_back(
         {tenant_id, sealed.record.seq, std::move(sealed.canonical), sealed.record.hash});
     staged_.heads[tenant_id] = std::move(head);
-    return audit_ref(sealed.record);
+    return std::move(sealed.record);
 }
 
 EffectId Turn::effect(EffectDraft draft) {

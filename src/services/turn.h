@@ -22,9 +22,11 @@
 #include "base/result.h"
 #include "contracts/audit/audit_record.h"
 #include "contracts/principal/principal.h"
+#include "core/ledger/fold.h"
 #include "core/ledger/hash_chain.h"
 #include "core/ledger/row_set.h"
 #include "core/ledger/seal.h"
+#include "core/ledger/write_budget.h"
 #include "ports/clock.h"
 #include "ports/id_source.h"
 #include "ports/ledger_store.h"
@@ -52,6 +54,11 @@ inline constexpr ErrorKind commit_unknown{
     503,
     true,
     "The store failed in the middle. Send the same request again with the same idempotency key."};
+inline constexpr ErrorKind write_budget_exhausted{
+    "write_budget_exhausted",
+    429,
+    true,
+    "Correct the call or stop repeating it; the budget is full again after Retry-After seconds."};
 }  // namespace errors
 
 struct Answer {
@@ -152,14 +159,23 @@ public:
     virtual std::string stored_row(const TenantId& chain, const std::string& machine_key) = 0;
     virtual RowSet stored_rows(const TenantId& chain) = 0;
     virtual const std::map<EffectId, OpenEffect>& open_effects() = 0;
+    // What the tenant's plan lets its refusals write; nothing: there is no bound.
+    virtual std::optional<WriteBudget> write_budget(const TenantId& tenant_id) = 0;
     virtual Timestamp now() = 0;
     virtual IdSource& ids() = 0;
     virtual LedgerStore& store() = 0;
 };
 
+// Whether repeats may be counted instead of recorded.
+enum class Folding { allowed, off };
+
 class Turn {
 public:
-    Turn(TurnBackground& background, BatchStage& batch, const TurnRequest& request);
+    Turn(
+        TurnBackground& background,
+        BatchStage& batch,
+        const TurnRequest& request,
+        Folding folding = Folding::allowed);
 
     Timestamp now() const { return now_; }
     const TenantId& tenant_id() const { return request_.tenant_id; }
@@ -207,6 +223,28 @@ public:
     // Seals the record into its tenant's chain and gives its audit_ref. Empty decision and tick ids
     // become "sys_<seq>" and "-"; an empty timestamp becomes now.
     Result<std::string> audit(AuditDraft draft);
+    // The same for what may repeat and changes nothing (core/ledger/fold): equal to the last of its
+    // subject it is only counted, and the audit_ref is that of the record it repeats. A turn that
+    // changes anything else is never counted.
+    Result<std::string> audit_repeat(AuditDraft draft, const Repeat& repeat);
+    // The same for a call that is refused; equal ones are those of the same caller with the same
+    // words. Past the tenant's write budget it fails with write_budget_exhausted: hand that on, and
+    // the runner counts it.
+    Result<std::string> audit_refusal(AuditDraft draft, std::vector<std::string> varying = {});
+    // The two halves for whoever leaves more than one record. Nothing: not a repeat; record it,
+    // then say that equal ones repeat this turn's newest record with the draft's event.
+    Result<std::optional<std::string>> count_repeat(AuditDraft draft, const Repeat& repeat);
+    Result<void> expect_repeats(AuditDraft draft, const Repeat& repeat);
+    // Records the folds of a row that are over, or all of them.
+    Result<void> close_folds(const std::string& machine_key, FoldEnd end);
+    // A call that passes and yet may be repeated for ever (keys put in again, a session opened
+    // again) costs an agent so many bytes of the same budget; never what stops, cancels or votes.
+    Result<void> charge_agent(std::int64_t bytes = 4 * kRowOverheadBytes);
+    // A refusal past the budget: counted, not recorded.
+    Result<void> count_unrecorded();
+    // The hour of the budget is over: what was not recorded is told.
+    Result<void> refill_budget();
+
     // A draft with tenant, actor, principal and time of this turn filled in.
     AuditDraft draft(std::string event) const;
 
@@ -270,6 +308,18 @@ private:
         const std::string& machine_key, KeepState keep = KeepState::in_memory);
     HeldState& stage(
         const std::string& machine_key, std::string text, KeepState keep = KeepState::in_memory);
+    Result<AuditRecord> seal_draft(AuditDraft draft);
+    // turn_fold.cc
+    Result<Occurrence> occurrence(AuditDraft& draft, const Repeat& repeat) const;
+    Result<FoldRow> load_folds(const std::string& machine_key);
+    void save_folds(const std::string& machine_key, FoldRow row);
+    Result<void> record_fold(const TenantId& tenant_id, const OpenFold& fold, FoldEnd end);
+    Result<void> charge(std::int64_t bytes);
+    Result<BudgetRow> load_budget();
+    void save_budget(BudgetRow row);
+    // Nothing but what folding itself wrote.
+    bool changed_nothing_else() const;
+    bool is_void_fold() const { return has_counted_ && !changed_nothing_else(); }
 
     TurnBackground& background_;
     // Read only, but for the decoded values kept beside the texts.
@@ -282,6 +332,11 @@ private:
     std::map<TenantId, std::map<std::string, RowChange>> open_rows_;
     std::vector<std::function<void()>> after_commit_;
     std::vector<std::pair<OperationId, Answer>> completed_;
+    const Folding folding_;
+    bool has_counted_ = false;
+    std::size_t fold_states_ = 0;  // Of commit_, written by folding itself; likewise these.
+    std::size_t fold_records_ = 0;
+    std::size_t fold_timers_ = 0;
 };
 
 }  // namespace interlock

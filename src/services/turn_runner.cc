@@ -171,18 +171,33 @@ TurnRunner::Decided TurnRunner::decide(TurnRequest& request, BatchStage& batch, 
         decided.answer = std::move(*known);
         return decided;
     }
-    Turn turn(*this, batch, request);
-    decided.at = turn.now();
-    Result<TurnReply> reply = request.decide(turn);
+    TurnBackground& background = *this;
+    std::optional<Turn> made(std::in_place, background, batch, request, folding_);
+    decided.at = made->now();
+    Result<TurnReply> reply = request.decide(*made);
+    if (reply && made->is_void_fold()) {
+        // It counted itself as a repeat and then changed something: decided again, recorded whole.
+        made.emplace(background, batch, request, Folding::off);
+        reply = request.decide(*made);
+    }
     if (reply) {
-        if (Result<void> named = turn.audit_rows(); !named) {
+        if (Result<void> named = made->audit_rows(); !named) {
             reply = std::unexpected(std::move(named).error());
         }
     }
+    const auto refuse = [&](Error error) {
+        // Whatever was staged is dropped with the Turn.
+        decided.answer = Result<Answer>(std::unexpected(std::move(error)));
+        if (decided.answer->error() == errors::write_budget_exhausted) {
+            made.emplace(background, batch, request);
+            take_unrecorded(*made, decided);
+        }
+        return std::move(decided);
+    };
     if (!reply) {
-        decided.answer = Result<Answer>(std::unexpected(std::move(reply).error()));
-        return decided;  // Whatever was staged is dropped with the Turn.
+        return refuse(std::move(reply).error());
     }
+    Turn& turn = *made;
     StoredAnswer stored;
     stored.request_hash = request.request_hash;
     if (request.answer_life) {
@@ -203,6 +218,13 @@ TurnRunner::Decided TurnRunner::decide(TurnRequest& request, BatchStage& batch, 
             stored.operation_id = running.operation_id;
             decided.waits_for = std::move(running.operation_id);
         });
+    if (keep && turn.has_counted_) {
+        // A refusal under a new key each time: what its answers take is the tenant's to pay.
+        const std::int64_t bytes = kRowOverheadBytes + std::ssize(stored.body.value_or(""));
+        if (auto charged = turn.charge(bytes); !charged) {
+            return refuse(std::move(charged).error());
+        }
+    }
     if (keep) {
         turn.commit_.answers.push_back({*std::move(memory.key), std::move(stored), false});
     }
@@ -211,6 +233,15 @@ TurnRunner::Decided TurnRunner::decide(TurnRequest& request, BatchStage& batch, 
     decided.after_commit = std::move(turn.after_commit_);
     decided.completed = std::move(turn.completed_);
     return decided;
+}
+
+void TurnRunner::take_unrecorded(Turn& turn, Decided& decided) {
+    if (const auto counted = turn.count_unrecorded(); !counted) {
+        decided.answer = Result<Answer>(std::unexpected(counted.error()));
+        return;
+    }
+    decided.commit = std::move(turn.commit_);
+    decided.staged = std::move(turn.staged_);
 }
 
 namespace {

@@ -82,6 +82,11 @@ public:
     void on_effect(std::string kind, EffectHandler handler);
     void set_effect_dispatch(std::function<void(std::vector<OutboxItem>)> dispatch);
     void set_commit_failure_rule(std::function<void(const Error&)> rule);
+    // What a tenant's refusals may write; without a rule there is no bound.
+    using BudgetRule = std::function<std::optional<WriteBudget>(const TenantId&)>;
+    void set_budget_rule(BudgetRule rule) { budget_rule_ = std::move(rule); }
+    // Off: every repeat is recorded.
+    void set_folding(Folding folding) { folding_ = folding; }
 
     // The turn that records what an effect came to; submit it like any other. If it fails, it comes
     // up again with the timers until it is recorded: an outcome that is lost leaves its effect
@@ -127,6 +132,9 @@ private:
     std::string stored_row(const TenantId& chain, const std::string& machine_key) override;
     RowSet stored_rows(const TenantId& chain) override { return rows_[chain]; }
     const std::map<EffectId, OpenEffect>& open_effects() override { return open_effects_; }
+    std::optional<WriteBudget> write_budget(const TenantId& tenant_id) override {
+        return budget_rule_ ? budget_rule_(tenant_id) : std::nullopt;
+    }
     Timestamp now() override;
     IdSource& ids() override { return parts_.ids; }
     LedgerStore& store() override { return parts_.store; }
@@ -138,6 +146,7 @@ private:
     };
     std::vector<Memory> recall(std::span<const TurnRequest> requests);
     Decided decide(TurnRequest& request, BatchStage& batch, Memory memory);
+    static void take_unrecorded(Turn& turn, Decided& decided);
     static std::optional<Result<Answer>> remembered(
         const TurnRequest& request, const BatchStage& batch, const Memory& memory);
     Result<void> commit(std::vector<Decided>& decided);
@@ -174,6 +183,8 @@ private:
     std::map<std::string, EffectHandler> effect_handlers_;
     std::function<void(std::vector<OutboxItem>)> dispatch_;
     std::function<void(const Error&)> commit_failure_rule_;
+    BudgetRule budget_rule_;
+    Folding folding_ = Folding::allowed;
 };
 
 }  // namespace interlock

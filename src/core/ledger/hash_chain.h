@@ -25,6 +25,8 @@ struct SealedRecord {
     std::string canonical;  // Without `hash`; what was hashed.
 };
 
+// Takes secrets out, as seal() does; done twice it changes nothing.
+void mask_draft(AuditDraft& draft);
 // Seals `draft` as the next record after `head` and moves `head` on to it.
 Result<SealedRecord> seal(ChainHead& head, AuditDraft draft);
 

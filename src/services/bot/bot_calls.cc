@@ -82,6 +82,7 @@ Result<Outcome<BotService::Prepared>> BotService::prepare(
         TRY_ASSIGN(Answer answer, halt(turn, std::move(record), cancel, "stopped by a call"));
         return Prepared{std::move(answer), nullptr};
     }
+    TRY(turn.charge_agent());
     TRY_ASSIGN(HydrationPtr job, begin(turn, record, *exchange));
     job->caller = caller;
     job->work = work;

@@ -211,7 +211,7 @@ TEST_F(BotDay, StaysOnItsRailsAsAMakerAndItsPnlIsThatOfTheTrades) {
         ASSERT_NO_FATAL_FAILURE(look());
     }
     // A pulse every ten seconds, all day.
-    EXPECT_GT(ledger_count("BOT_PULSE"), 8600);
+    EXPECT_GT(world_.times("BOT_PULSE"), 8600);
     EXPECT_EQ(ledger_count("BOT_STALLED"), 0);
     ASSERT_NO_FATAL_FAILURE(check_day());
 }

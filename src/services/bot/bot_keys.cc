@@ -125,6 +125,7 @@ void BotService::connect(Caller caller, Reply reply) {
         if (record.is_connected) {
             return state_answer(record, "The session is open.", Json::object());
         }
+        TRY(t.charge_agent());
         BotRecord next = record;
         next.is_connected = true;
         // What happened meanwhile is not known: everything is read anew before it trades.

@@ -161,10 +161,14 @@ Result<void> BotService::look(
              {"account_ended_at", to_text(fetched.ended_at)},
              {"books", std::move(books)},
          })},
+        {"seen", std::move(round.seen)},
         {"quiet", ids_json(round.quiet)},
         {"acting", ids_json(round.acting)},
     });
-    TRY(turn.audit(std::move(draft)));
+    // A pulse that found nothing to do is counted with those before it; one that acts is recorded.
+    TRY(turn.audit_repeat(
+        std::move(draft),
+        {.subject = "pulse", .what = "idle pulse", .varying = {"due_at", "fetched", "seen"}}));
     turn.after_commit([this,
                        account = batch.account,
                        ids = std::move(round.acting),

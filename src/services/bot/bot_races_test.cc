@@ -58,7 +58,7 @@ TEST_F(BotRaces, AStopBetweenAPulseAndItsOrdersKeepsThemBack) {
     pulse_and([&](BotService::Reply reply) {
         world.bots->call(world.agent(), {.call = BotCall::stop}, std::move(reply));
     });
-    ASSERT_EQ(world.count("BOT_PULSE"), 1);
+    ASSERT_EQ(world.times("BOT_PULSE"), 1);
     EXPECT_EQ(world.state(), "stopped");
     EXPECT_EQ(world.orders_sent(), 0);
 }
@@ -66,7 +66,7 @@ TEST_F(BotRaces, AStopBetweenAPulseAndItsOrdersKeepsThemBack) {
 TEST_F(BotRaces, AClosedSessionBetweenAPulseAndItsOrdersKeepsThemBack) {
     world.run_bot();
     pulse_and([&](BotService::Reply reply) { disconnect(std::move(reply)); });
-    ASSERT_EQ(world.count("BOT_PULSE"), 1);
+    ASSERT_EQ(world.times("BOT_PULSE"), 1);
     EXPECT_EQ(world.orders_sent(), 0);
 }
 
@@ -74,7 +74,7 @@ TEST_F(BotRaces, PulsesWithoutSuchACallPlaceTheirOrders) {
     world.run_bot();
     pulse_and(
         [&](BotService::Reply reply) { world.bots->connect(world.human(), std::move(reply)); });
-    ASSERT_EQ(world.count("BOT_PULSE"), 1);
+    ASSERT_EQ(world.times("BOT_PULSE"), 1);
     EXPECT_GT(world.orders_sent(), 0);
 }
 
@@ -102,9 +102,9 @@ TEST_F(BotRaces, AMarketThatASwitchGaveAwayKeepsNoOtherFromTradingAfterAStall) {
     world.restart();
     world.pass(Duration::of_seconds(40));
     EXPECT_EQ(world.count("BOT_RESUMED"), 1);
-    const std::int64_t pulses = world.count("BOT_PULSE");
+    const std::int64_t pulses = world.times("BOT_PULSE");
     world.pass(Duration::of_seconds(30));
-    EXPECT_GT(world.count("BOT_PULSE"), pulses);
+    EXPECT_GT(world.times("BOT_PULSE"), pulses);
     const auto orders = world.open_orders();
     for (const VenueOrder& order : orders) {
         EXPECT_NE(order.symbol.text(), "SOLUSDT");

@@ -33,7 +33,7 @@ Result<TurnReply> refuse_control(Turn& turn, const std::string& function, const 
     draft.status = AuditStatus::failed;
     draft.reason = error.message;
     draft.detail = Json::object({{"operation", function}, {"code", error.code()}});
-    TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
+    TRY_ASSIGN(const std::string ref, turn.audit_refusal(std::move(draft)));
     Json body = encode_error_body(error);
     body.set("audit_ref", ref);
     return Answer{error.http_status(), to_text(body), false};

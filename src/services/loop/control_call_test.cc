@@ -58,7 +58,7 @@ TEST_F(ControlCallTest, ARefusalOfAStrategyHelperIsOnTheRecordUnderItsOperation)
 TEST_F(ControlCallTest, ARefusedCallIsDecidedAgainUnderTheSameKey) {
     reconcile_nobody();
     reconcile_nobody();
-    EXPECT_EQ(world.count("CONTROL_REFUSED"), 2);
+    EXPECT_EQ(world.times("CONTROL_REFUSED"), 2);
 }
 
 TEST(ControlCallReason, IsTheCallersOwnWhenThereIsOne) {

@@ -116,6 +116,53 @@ Result<Decision> LoopService::begin_decision(
     return decision;
 }
 
+namespace {
+
+// What VALIDATION_RESULT says of a verdict beside the hash of the intents it is about.
+Result<Json> verdict_detail(const GateReport& report, const Json& validation, std::string intents) {
+    TRY_ASSIGN(const std::string verdict, canonical_json(validation));
+    Json detail = Json::object({
+        {"intents_hash", std::move(intents)},
+        {"validation_hash", sha256_hex(verdict)},
+    });
+    if (!report.pass) {
+        detail.set("blocking_reasons", json_list(reasons_of(report)));
+    }
+    return detail;
+}
+
+}  // namespace
+
+std::vector<std::string> LoopService::verdict_facts() {
+    return {"intents_hash", "validation_hash", "seen"};
+}
+
+Result<AuditDraft> LoopService::foresee(
+    Turn& turn, const Proposed& proposed, const Gathered& facts) {
+    const GateReport report = run_gates({
+        .state = facts.state,
+        .market = facts.market,
+        .plan = proposed.plan,
+        .decision_id = proposed.decision_id,
+        .tick_id = proposed.tick_id,
+        .has_idempotency_key = true,
+        .wanted_mode = facts.key.mode,
+        .from_outside = false,
+    });
+    AuditDraft draft = turn.draft("VALIDATION_RESULT");
+    draft.tenant_id = facts.key.tenant_id;
+    draft.decision_id = proposed.decision_id;
+    draft.tick_id = proposed.tick_id;
+    draft.step = AuditStep::validate;
+    draft.actor = AuditActor::python;
+    draft.status = report.pass ? AuditStatus::passed : AuditStatus::failed;
+    draft.reason = first_or(reasons_of(report), "all five gates passed");
+    TRY_ASSIGN(draft.detail, verdict_detail(report, encode(report), intents_hash(proposed.plan)));
+    TRY_ASSIGN(Json looked_at, seen(facts));
+    draft.detail.set("seen", std::move(looked_at));
+    return draft;
+}
+
 Result<GateReport> LoopService::validate_step(
     Turn& turn, Decision& decision, const Gathered& facts) {
     TRY_ASSIGN(std::string plan_text, canonical_json(encode(decision.plan)));
@@ -144,15 +191,8 @@ Result<GateReport> LoopService::validate_step(
     decision.dry_run_ticket.reset();
     decision.gate_ticket.reset();
     const std::vector<std::string> reasons = reasons_of(report);
-    TRY_ASSIGN(const std::string verdict, canonical_json(decision.validation));
     std::string hash = intents_hash(decision.plan);
-    Json detail = Json::object({
-        {"intents_hash", hash},
-        {"validation_hash", sha256_hex(verdict)},
-    });
-    if (!report.pass) {
-        detail.set("blocking_reasons", json_list(reasons));
-    }
+    TRY_ASSIGN(Json detail, verdict_detail(report, decision.validation, hash));
     TRY(audit_step(
         turn,
         decision,

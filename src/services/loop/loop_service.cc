@@ -7,6 +7,7 @@
 
 #include "base/canonical_json.h"
 #include "base/check.h"
+#include "base/crypto.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "base/log.h"
@@ -315,6 +316,13 @@ Result<void> LoopService::keep_inputs(Turn& turn, Gathered& facts) {
     return {};
 }
 
+Result<Json> LoopService::seen(const Gathered& facts) {
+    TRY_ASSIGN(const std::string state, shared_->texts.of(facts.state));
+    TRY_ASSIGN(const std::string market, shared_->texts.of(facts.market));
+    return Json::object(
+        {{"state", "sha256:" + sha256_hex(state)}, {"market", "sha256:" + sha256_hex(market)}});
+}
+
 std::string LoopService::config_ref(Turn& turn) {
     return turn.put_artifact(config_text_);
 }
@@ -340,7 +348,7 @@ Result<TurnReply> LoopService::refuse(
     draft.status = AuditStatus::failed;
     draft.reason = error.message;
     draft.detail.set("code", error.code());
-    TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
+    TRY_ASSIGN(const std::string ref, turn.audit_refusal(std::move(draft)));
     return Answer{error.http_status(), to_text(tool_error_answer(error, ref)), !error.retryable()};
 }
 

@@ -163,6 +163,8 @@ public:
         Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols);
     // Writes the facts as artifacts of the turn and names them in `inputs`.
     Result<void> keep_inputs(Turn& turn, Gathered& facts);
+    // The hashes under which keep_inputs would keep them.
+    Result<Json> seen(const Gathered& facts);
     // Saves the account and, after the commit, tells the watch what it stands at.
     void put_account(Turn& turn, Account account);
 
@@ -177,6 +179,16 @@ public:
     Result<Decision> begin_decision(
         Turn& turn, const NewDecision& wanted, const std::shared_ptr<const Decision>& before);
     Result<GateReport> validate_step(Turn& turn, Decision& decision, const Gathered& facts);
+    // The VALIDATION_RESULT that validate_step would leave for a plan of ours, changing nothing;
+    // with what was seen in its detail. `verdict_facts` are the members that differ from tick to
+    // tick.
+    struct Proposed {
+        DecisionId decision_id;
+        TickId tick_id;
+        const Plan& plan;
+    };
+    Result<AuditDraft> foresee(Turn& turn, const Proposed& proposed, const Gathered& facts);
+    static std::vector<std::string> verdict_facts();
     struct Rehearsal {
         bool pass = false;
         std::optional<Plan> adjusted;

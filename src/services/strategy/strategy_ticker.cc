@@ -109,6 +109,7 @@ Result<StrategyTicker::Round> StrategyTicker::look_at(
     for (const StrategyId& id : batch.ids) {
         TRY(tick_one(turn, facts, id, round));
     }
+    TRY_ASSIGN(round.seen, parts_.loop.seen(facts));
     return round;
 }
 
@@ -245,8 +246,11 @@ Result<void> StrategyTicker::note_quiet(
     draft.step = AuditStep::plan;
     draft.status = AuditStatus::skipped;
     draft.reason = "nothing to change";
-    draft.detail = Json::object({{"account", encode(account)}, {"strategies", std::move(ids)}});
-    TRY(turn.audit(std::move(draft)));
+    draft.detail = Json::object(
+        {{"account", encode(account)}, {"strategies", std::move(ids)}, {"seen", round.seen}});
+    TRY(turn.audit_repeat(
+        std::move(draft),
+        {.subject = "tick/" + account_key(account), .what = "idle tick", .varying = {"seen"}}));
     return {};
 }
 
@@ -280,25 +284,33 @@ Result<TurnReply> StrategyTicker::run_act(
     next.last_tick_at = turn.now();
     next.fail_count = 0;
     std::optional<Json> memory;
+    bool has_counted = false;
+    bool has_recorded = false;
     for (const PlanPart part : {PlanPart::cancels, PlanPart::sells, PlanPart::buys}) {
-        TRY_ASSIGN(const bool did, run_part(turn, {next, part, memory}));
-        if (did && part == PlanPart::cancels) {
+        TRY_ASSIGN(const Did did, run_part(turn, {next, part, memory}));
+        has_counted = has_counted || did == Did::counted;
+        has_recorded = has_recorded || did == Did::recorded;
+        if (did != Did::nothing && part == PlanPart::cancels) {
             break;  // What they free is planned with in the next tick.
         }
     }
     next.memory = memory.value_or(next.memory);
-    save_instance(turn, std::move(next));
+    const bool is_repeat = has_counted && !has_recorded && next.memory == instance->memory &&
+                           instance->fail_count == 0;
+    if (!is_repeat) {
+        save_instance(turn, std::move(next));
+    }
     return Answer{200, "{}"};
 }
 
-Result<bool> StrategyTicker::run_part(Turn& turn, const Acting& acting) {
+Result<StrategyTicker::Did> StrategyTicker::run_part(Turn& turn, const Acting& acting) {
     const StrategyInstance& instance = acting.instance;
     TRY_ASSIGN(
         LoopService::Gathered facts,
         parts_.loop.gather(turn, instance.account, only_symbol(instance.symbol)));
     TRY_ASSIGN(const std::optional<Sight> sight, look(turn, facts, instance.strategy_id));
     if (!sight || !sight->may_trade) {
-        return false;
+        return Did::nothing;
     }
     TRY_ASSIGN(const StrategyStep stepped, step(*sight, facts));
     if (!acting.memory) {
@@ -306,14 +318,27 @@ Result<bool> StrategyTicker::run_part(Turn& turn, const Acting& acting) {
     }
     const Plan plan = part_of(stepped.plan, acting.part);
     if (plan.intents.empty() && plan.cancels.empty()) {
-        return false;
+        return Did::nothing;
+    }
+    const DecisionId decision_id = decision_id_of(instance, acting.part);
+    const Repeat repeat{
+        .subject = "act/" + account_key(instance.account) + "/" + instance.strategy_id.text() +
+                   "/" + std::string(to_word(acting.part)),
+        .what = "refused plan",
+        .varying = LoopService::verdict_facts()};
+    TRY_ASSIGN(
+        const AuditDraft foreseen,
+        parts_.loop.foresee(turn, {decision_id, tick_id_of(instance), plan}, facts));
+    TRY_ASSIGN(const std::optional<std::string> counted, turn.count_repeat(foreseen, repeat));
+    if (counted) {
+        return Did::counted;
     }
     TRY(parts_.loop.keep_inputs(turn, facts));
     TRY_ASSIGN(
         Decision decision,
         parts_.loop.begin_decision(
             turn,
-            {.decision_id = decision_id_of(instance, acting.part),
+            {.decision_id = decision_id,
              .tick_id = tick_id_of(instance),
              .account = instance.account,
              .planner = "builtin:" + instance.strategy_type,
@@ -334,7 +359,8 @@ Result<bool> StrategyTicker::run_part(Turn& turn, const Acting& acting) {
     });
     TRY(drive(turn, decision, facts));
     save_decision(turn, std::move(decision));
-    return true;
+    TRY(turn.expect_repeats(foreseen, repeat));
+    return Did::recorded;
 }
 
 Result<void> StrategyTicker::drive(

@@ -42,6 +42,8 @@ public:
     struct Round {
         std::vector<StrategyId> quiet;
         std::vector<StrategyId> acting;  // Have something to change, and may.
+        // The hashes of the `state` and `market` that they looked at; those are not kept.
+        Json seen = {};
     };
     Result<Round> look_at(Turn& turn, const StrategyRuntime::Batch& batch);
     struct Act {
@@ -84,7 +86,8 @@ private:
         PlanPart part;
         std::optional<Json>& memory;  // What the tick's first step leaves behind.
     };
-    Result<bool> run_part(Turn& turn, const Acting& acting);
+    enum class Did { nothing, counted, recorded };
+    Result<Did> run_part(Turn& turn, const Acting& acting);
     Result<void> drive(Turn& turn, Decision& decision, const LoopService::Gathered& facts);
     Result<void> note_quiet(Turn& turn, const VenueAccount& account, const Round& round);
     Result<void> fail_tick(Turn& turn, StrategyInstance instance, const Error& error);

@@ -76,6 +76,56 @@ TEST_F(StrategyTickerTest, QuietInstancesShareOneSkippedRecord) {
     EXPECT_EQ(world.orders_sent(), 0);
 }
 
+TEST_F(StrategyTickerTest, EqualIdleTicksAreCountedNotRecorded) {
+    start("idle", Json::object({{"tick_seconds", 1}}));
+    world.pass(Duration::of_seconds(2));
+    const std::int64_t records = world.plane->ledger.head(world.tenant)->seq;
+    const std::int64_t ticks = world.times("PLAN_CREATED");
+    world.pass(Duration::of_seconds(100));
+    EXPECT_EQ(world.times("PLAN_CREATED"), ticks + 100);
+    EXPECT_EQ(world.plane->ledger.head(world.tenant)->seq, records);
+    world.plane->folds.close_all();
+    const AuditRecord last = world.plane->ledger.tail(world.tenant, 1)->front();
+    EXPECT_EQ(last.draft.event, kFoldEvent);
+    EXPECT_NE(last.draft.reason.find(" equal idle ticks from "), std::string::npos);
+}
+
+// A1 of the users' audit: eight records every five seconds, each time with facts and rows of their
+// own, because trading was off.
+TEST_F(StrategyTickerTest, APlanThatTheSameGateKeepsRefusingIsCountedAndLeavesNothing) {
+    start("grid_trader", StrategyWorld::grid_config());
+    SetTradingRequest off;
+    off.call.idempotency_key = IdempotencyKey::trusted("off");
+    off.call.account_id = default_account_id();
+    const Json told = world.answer_of([&](LoopService::Reply reply) {
+        world.plane->control->call(world.caller(), "set_trading", off, std::move(reply));
+    });
+    ASSERT_EQ(told.find("refused"), nullptr) << to_text(told);
+    world.pass(Duration::of_seconds(10));
+    const auto decisions_kept = [&] { return world.memory.load_states("decision/")->size(); };
+    const std::int64_t records = world.plane->ledger.head(world.tenant)->seq;
+    const std::size_t kept = decisions_kept();
+    const std::int64_t refused = world.times("VALIDATION_RESULT");
+    ASSERT_GT(refused, 0);
+    world.pass(Duration::of_seconds(60));
+    EXPECT_GE(world.times("VALIDATION_RESULT"), refused + 60);
+    EXPECT_EQ(world.plane->ledger.head(world.tenant)->seq, records);
+    EXPECT_EQ(decisions_kept(), kept);
+    EXPECT_EQ(world.orders_sent(), 0);
+
+    // With trading on again it trades, and what was counted is recorded in front of it.
+    off.enabled = true;
+    off.call.idempotency_key = IdempotencyKey::trusted("on");
+    LoopService::Caller human = world.caller();
+    human.principal.kind = PrincipalKind::human;
+    world.answer_of([&](LoopService::Reply reply) {
+        world.plane->control->call(human, "set_trading", off, std::move(reply));
+    });
+    world.pass(Duration::of_seconds(3));
+    EXPECT_GT(world.orders_sent(), 0);
+    EXPECT_GT(world.count(std::string(kFoldEvent)), 0);
+}
+
 TEST_F(StrategyTickerTest, AnObserverShowsItsPlanAndSendsNothing) {
     const std::string watching =
         world.create("grid_trader", StrategyWorld::grid_config(), InstanceMode::observe);

@@ -229,9 +229,10 @@ Result<Outcome<KeyReport>> VaultService::decide_put(Turn& turn, const Candidate&
     if (!may_use_key(report.verdict, keys.exchange)) {
         draft.event = "VAULT_KEYS_REFUSED";
         draft.status = AuditStatus::failed;
-        TRY(turn.audit(std::move(draft)));
+        TRY(turn.audit_refusal(std::move(draft)));
         return Refused{rejection_of(report.verdict)};
     }
+    TRY(turn.charge_agent());
     TRY_ASSIGN(VaultRow row, load_row(turn));
     if (row.find(keys.exchange) == nullptr && row.entries.size() >= kVaultEntriesMax) {
         return fail(
