@@ -25,7 +25,20 @@ public:
         }
         return text;
     }
+    Result<std::string> read_trades(
+        const TenantId& tenant_id, std::size_t offset, std::size_t bytes_max) override {
+        const std::string& all = trades[tenant_id];
+        return offset < all.size() ? all.substr(offset, bytes_max) : std::string();
+    }
+    Result<void> write_trades(
+        const TenantId& tenant_id, std::size_t offset, std::string_view text) override {
+        std::string& all = trades[tenant_id];
+        all.resize(offset);
+        all += text;
+        return {};
+    }
     std::map<TenantId, std::vector<std::string>> lines;
+    std::map<TenantId, std::string> trades;
 };
 
 }  // namespace interlock

@@ -25,6 +25,16 @@ public:
     // Any thread: the newest whole lines, oldest first, each with its line end; empty when there
     // are none.
     virtual Result<std::string> tail(const TenantId& tenant_id, std::size_t lines_max) = 0;
+
+    // The trades that runs took out of the ledger, one JSON line each, so that the next run reads
+    // only what is new. A copy: whoever reads it holds it to a hash, and a log that keeps none
+    // costs a walk through the ledger. Any thread; one job of a tenant at a time. Up to `bytes_max`
+    // bytes from `offset` on; empty at the end.
+    virtual Result<std::string> read_trades(const TenantId&, std::size_t, std::size_t) {
+        return std::string();
+    }
+    // Whatever stood from `offset` on is replaced.
+    virtual Result<void> write_trades(const TenantId&, std::size_t, std::string_view) { return {}; }
 };
 
 }  // namespace interlock

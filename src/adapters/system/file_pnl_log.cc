@@ -15,6 +15,7 @@ namespace interlock {
 namespace {
 
 constexpr std::string_view kOlder = ".1";
+constexpr std::string_view kTrades = ".trades";
 
 // What a crash left of a line without its end is nobody's result.
 Result<std::size_t> end_of_last_line(int fd, const std::string& path) {
@@ -66,11 +67,11 @@ Result<FilePnlLog> FilePnlLog::open(const std::string& folder, std::size_t bytes
     return FilePnlLog(folder, bytes_max);
 }
 
-Result<std::string> FilePnlLog::path_of(const TenantId& tenant_id) const {
+Result<std::string> FilePnlLog::path_of(const TenantId& tenant_id, std::string_view ending) const {
     if (!is_tenant_text(tenant_id.text())) {
         return fail(errors::invalid_request, "there is no PnL log of such a tenant");
     }
-    return folder_ + "/" + tenant_id.text() + ".log";
+    return folder_ + "/" + tenant_id.text() + std::string(ending);
 }
 
 Result<void> FilePnlLog::append(const TenantId& tenant_id, std::string_view line) {
@@ -119,6 +120,34 @@ Result<std::string> FilePnlLog::tail(const TenantId& tenant_id, std::size_t line
         text = std::move(older) + text;
     }
     return text.substr(start_of_tail(text, wanted));
+}
+
+Result<std::string> FilePnlLog::read_trades(
+    const TenantId& tenant_id, std::size_t offset, std::size_t bytes_max) {
+    TRY_ASSIGN(const std::string path, path_of(tenant_id, kTrades));
+    const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd.is_open()) {
+        return errno == ENOENT ? Result<std::string>(std::string()) : system_failure("open", path);
+    }
+    std::string text(bytes_max, '\0');
+    const ssize_t got = pread(fd.get(), text.data(), text.size(), static_cast<off_t>(offset));
+    if (got < 0) {
+        return system_failure("read", path);
+    }
+    text.resize(static_cast<std::size_t>(got));
+    return text;
+}
+
+Result<void> FilePnlLog::write_trades(
+    const TenantId& tenant_id, std::size_t offset, std::string_view text) {
+    TRY_ASSIGN(const std::string path, path_of(tenant_id, kTrades));
+    const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    const auto at = static_cast<off_t>(offset);
+    if (!fd.is_open() || ftruncate(fd.get(), at) != 0 ||
+        pwrite(fd.get(), text.data(), text.size(), at) != static_cast<ssize_t>(text.size())) {
+        return system_failure("write", path);
+    }
+    return {};
 }
 
 }  // namespace interlock

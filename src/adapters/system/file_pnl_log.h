@@ -1,5 +1,5 @@
 // The PnL log as files: `<folder>/<tenant>.log`, and `.log.1` with what was there before it grew
-// too large. Both together are all that is ever kept of a tenant.
+// too large; and `.trades`, which grows by a line a trade up to the trades that a job holds.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,15 @@ public:
 
     Result<void> append(const TenantId& tenant_id, std::string_view line) override;
     Result<std::string> tail(const TenantId& tenant_id, std::size_t lines_max) override;
+    Result<std::string> read_trades(
+        const TenantId& tenant_id, std::size_t offset, std::size_t bytes_max) override;
+    Result<void> write_trades(
+        const TenantId& tenant_id, std::size_t offset, std::string_view text) override;
 
 private:
     FilePnlLog(std::string folder, std::size_t bytes_max)
         : folder_(std::move(folder)), bytes_max_(bytes_max) {}
-    Result<std::string> path_of(const TenantId& tenant_id) const;
+    Result<std::string> path_of(const TenantId& tenant_id, std::string_view ending = ".log") const;
 
     std::string folder_;
     std::size_t bytes_max_;

@@ -28,6 +28,19 @@ protected:
     const TenantId acme_ = TenantId::trusted("acme");
 };
 
+TEST_F(PnlLogFile, KeepsTradesBesideTheLogAndReplacesWhatFollowsAnOffset) {
+    FilePnlLog log = open();
+    EXPECT_EQ(log.read_trades(acme_, 0, 100).value(), "") << "none were kept";
+    ASSERT_TRUE(log.write_trades(acme_, 0, "one\ntwo\n"));
+    ASSERT_TRUE(log.write_trades(acme_, 4, "three\n"));
+    EXPECT_EQ(log.read_trades(acme_, 0, 100).value(), "one\nthree\n");
+    EXPECT_EQ(log.read_trades(acme_, 4, 3).value(), "thr");
+    EXPECT_EQ(log.read_trades(acme_, 10, 100).value(), "");
+    EXPECT_EQ(log.tail(acme_, 9).value(), "");
+    EXPECT_EQ(size_of("acme.trades"), 10U);
+    EXPECT_FALSE(log.write_trades(TenantId::trusted("../acme"), 0, "x"));
+}
+
 TEST_F(PnlLogFile, GivesTheNewestLinesOldestFirst) {
     FilePnlLog log = open();
     for (const char* line : {"one", "two", "three"}) {

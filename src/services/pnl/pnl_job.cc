@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/crypto.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "contracts/venue/booked_fill.h"
@@ -49,6 +50,9 @@ Json encode(const PnlRow& row) {
         {"started_at", to_text(row.started_at)},
         {"outcome", row.outcome},
         {"last_update", row.last_update ? Json(to_text(*row.last_update)) : Json()},
+        {"trades_seq", row.trades.seq},
+        {"trades_bytes", row.trades.bytes},
+        {"trades_hash", row.trades.hash},
     });
 }
 
@@ -61,6 +65,10 @@ Result<PnlRow> decode_pnl_row(const Json& json) {
         .started_at = in.required<Timestamp>("started_at"),
         .outcome = in.required<std::string>("outcome"),
         .last_update = in.required_nullable<Timestamp>("last_update")};
+    // A row from before trades were kept has none of these: the next run reads the whole ledger.
+    row.trades.seq = in.optional_or<std::int64_t>("trades_seq", 0);
+    row.trades.bytes = in.optional_or<std::int64_t>("trades_bytes", 0);
+    row.trades.hash = in.optional_or<std::string>("trades_hash", {});
     return in.finish(std::move(row));
 }
 
@@ -100,6 +108,10 @@ struct PnlJobs::Job {
     Asset quote;
     std::vector<PnlMarket> markets;  // Ascending.
     std::int64_t head_seq = 0;       // Trades booked after the run began are not in it.
+
+    PnlCursor wanted;  // What the log should hold; nothing of it is trusted before its hash is.
+    PnlCursor kept;    // What it holds as far as it was read or written.
+    std::string rest;  // Of a line whose end is in the next piece.
 
     std::int64_t read_seq = 0;
     std::map<Symbol, std::vector<PnlFill>> fills;
@@ -143,7 +155,7 @@ void PnlJobs::settle() {
         const bool queued = parts_.run([this, tenant_id = tenant, run_id = run] {
             // The record is what counts; a log that cannot be written does not keep it open.
             (void)parts_.log.append(tenant_id, end_line(run_id, kInterrupted, parts_.clock.now()));
-            submit_end(tenant_id, run_id, std::string(kInterrupted));
+            submit_end(tenant_id, run_id, {.outcome = std::string(kInterrupted)});
         });
         if (!queued) {
             on_unrecorded(tenant, run);
@@ -198,7 +210,13 @@ Result<PnlJobs::Answered> PnlJobs::start(Turn& turn, const Order& order) {
         refusal.error().retry_after_seconds = 5;
         return refusal;
     }
+    TRY(turn.charge_agent());
     TRY_ASSIGN(const JobPtr job, job_of(turn, order));
+    job->wanted = row.trades;
+    if (row.trades.bytes == 0) {
+        job->read_seq = row.trades.seq;  // So far there was not one trade.
+        job->kept.seq = row.trades.seq;
+    }
     row.is_running = true;
     row.run_id = job->name.run_id;
     row.lookback_days = order.lookback_days;
@@ -303,7 +321,9 @@ bool PnlJobs::step(const JobPtr& job) {
     }
     Result<void> done;
     bool is_last = false;
-    if (job->read_seq < job->head_seq) {
+    if (job->kept.bytes < job->wanted.bytes) {
+        done = read_kept(*job);
+    } else if (job->read_seq < job->head_seq) {
         done = read_page(*job);
     } else if (!job->is_sorted) {
         sort_markets(*job);
@@ -320,6 +340,42 @@ bool PnlJobs::step(const JobPtr& job) {
     return true;
 }
 
+Result<void> PnlJobs::read_kept(Job& job) {
+    const auto left = static_cast<std::size_t>(job.wanted.bytes - job.kept.bytes);
+    const auto piece = parts_.log.read_trades(
+        job.account.tenant_id,
+        static_cast<std::size_t>(job.kept.bytes),
+        std::min(left, bounds_.kept_bytes));
+    if (piece) {
+        job.rest += *piece;
+        job.kept.bytes += std::ssize(*piece);
+    }
+    std::size_t from = 0;
+    for (std::size_t end = 0; (end = job.rest.find('\n', from)) != std::string::npos;) {
+        const std::string line = job.rest.substr(from, end - from);
+        job.kept.hash = sha256_hex_of(job.kept.hash, line);
+        TRY(take_trade(job, line));
+        from = end + 1;
+    }
+    job.rest.erase(0, from);
+    const bool is_end = job.kept.bytes == job.wanted.bytes;
+    const bool is_other = is_end && (!job.rest.empty() || job.kept.hash != job.wanted.hash);
+    if (!piece || piece->empty() || is_other) {
+        // Cut off or changed: the ledger has them all.
+        job.fills.clear();
+        job.fills_held = 0;
+        job.unreadable = 0;
+        job.rest.clear();
+        job.wanted = {};
+        job.kept = {};
+    } else if (is_end) {
+        job.kept.seq = job.wanted.seq;
+        job.read_seq = job.wanted.seq;
+        job.records_read = job.read_seq;
+    }
+    return {};
+}
+
 Result<void> PnlJobs::read_page(Job& job) {
     TRY_ASSIGN(
         const std::vector<LedgerEntry> page,
@@ -327,27 +383,45 @@ Result<void> PnlJobs::read_page(Job& job) {
     if (page.empty()) {
         return fail(errors::corrupt_data, "The ledger ends before its head.");
     }
+    std::string lines;
     for (const LedgerEntry& entry : page) {
-        if (entry.seq <= job.head_seq) {
-            TRY(take_fill(job, entry));
+        if (entry.seq > job.head_seq) {
+            break;
+        }
+        TRY_ASSIGN(const std::optional<std::string> line, trade_line(entry));
+        if (line) {
+            TRY(take_trade(job, *line));
+            job.kept.hash = sha256_hex_of(job.kept.hash, *line);
+            lines += *line + "\n";
         }
     }
-    job.read_seq = page.back().seq;
-    job.records_read = std::min(job.read_seq, job.head_seq);
+    if (!lines.empty()) {
+        TRY(parts_.log.write_trades(
+            job.account.tenant_id, static_cast<std::size_t>(job.kept.bytes), lines));
+        job.kept.bytes += std::ssize(lines);
+    }
+    job.read_seq = std::min(page.back().seq, job.head_seq);
+    job.kept.seq = job.read_seq;
+    job.records_read = job.read_seq;
     return {};
 }
 
-Result<void> PnlJobs::take_fill(Job& job, const LedgerEntry& entry) const {
+Result<std::optional<std::string>> PnlJobs::trade_line(const LedgerEntry& entry) {
     // Most records are something else; the text tells without a parse.
     if (entry.canonical_json.find(kFillBookedEvent) == std::string::npos) {
-        return {};
+        return std::nullopt;
     }
     TRY_ASSIGN(const Json json, parse_json(entry.canonical_json));
     TRY_ASSIGN(const AuditRecord record, decode_audit_record(json));
     if (record.draft.event != kFillBookedEvent) {
-        return {};
+        return std::nullopt;
     }
-    const auto booked = decode_booked_fill(record.draft.detail);
+    return to_text(record.draft.detail);
+}
+
+Result<void> PnlJobs::take_trade(Job& job, const std::string& line) const {
+    const auto json = parse_json(line);
+    const auto booked = json ? decode_booked_fill(*json) : std::unexpected(json.error());
     if (!booked) {
         ++job.unreadable;
         return {};
@@ -405,16 +479,19 @@ void PnlJobs::finish(const JobPtr& job, std::string outcome) {
 }
 
 void PnlJobs::record_end(const JobPtr& job, std::string outcome) {
-    submit_end(job->account.tenant_id, job->name.run_id, std::move(outcome));
+    submit_end(
+        job->account.tenant_id,
+        job->name.run_id,
+        {.outcome = std::move(outcome), .trades = job->kept});
 }
 
-void PnlJobs::submit_end(
-    const TenantId& tenant_id, const std::string& run_id, std::string outcome) {
+void PnlJobs::submit_end(const TenantId& tenant_id, const std::string& run_id, End end) {
     TurnRequest request;
     request.tenant_id = tenant_id;
     request.principal = internal_principal("pnl");
     request.function = "pnl_end";
-    request.decide = [this, run_id, outcome = std::move(outcome)](Turn& turn) -> Result<TurnReply> {
+    request.decide = [this, run_id, end = std::move(end)](Turn& turn) -> Result<TurnReply> {
+        const std::string& outcome = end.outcome;
         const std::string key = row_key(turn.tenant_id());
         TRY_ASSIGN(PnlRow row, turn.load_or(key, decode_pnl_row, PnlRow{}));
         if (!row.is_running || row.run_id != run_id) {
@@ -424,6 +501,7 @@ void PnlJobs::submit_end(
         row.outcome = outcome;
         if (outcome == kCompleted) {
             row.last_update = turn.now();
+            row.trades = end.trades;
         }
         turn.save(key, encode(row));
         AuditDraft draft = turn.draft(event_of(outcome));

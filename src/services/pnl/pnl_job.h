@@ -7,6 +7,10 @@
 //
 //     run ──► row `running` ──► pages of the ledger ──► market by market ──► total ──► row `idle`
 //
+// A run that completed leaves its trades in the log and in the row how far they reach, with a hash
+// over them: the next one reads those and then only what the ledger has gained. Trades that do not
+// have the hash are read from the ledger anew.
+//
 // The row is committed before the first slice and after the last one. A row that says `running`
 // without a job in this process is `unknown`: the process ended in between. settle() makes it idle.
 #pragma once
@@ -34,6 +38,14 @@ namespace interlock {
 enum class PnlState { idle, running, unknown };
 std::string_view to_word(PnlState state);
 
+// How far the trades in the log reach.
+struct PnlCursor {
+    std::int64_t seq = 0;  // Of the ledger; trades booked later are not in the log.
+    std::int64_t bytes = 0;
+    std::string hash;  // hash(n) = SHA-256(hash(n-1) || line n), the first over the line alone.
+    friend bool operator==(const PnlCursor&, const PnlCursor&) = default;
+};
+
 // What is on record of a tenant's jobs; the machine `pnl/<tenant>`.
 struct PnlRow {
     bool is_running = false;
@@ -42,6 +54,7 @@ struct PnlRow {
     Timestamp started_at;
     std::string outcome;  // "completed", "stopped", "interrupted", or why it failed.
     std::optional<Timestamp> last_update;  // When a run last completed.
+    PnlCursor trades = {};                 // What that run left in the log.
     friend bool operator==(const PnlRow&, const PnlRow&) = default;
 };
 Json encode(const PnlRow& row);
@@ -67,7 +80,8 @@ public:
     struct Bounds {
         std::size_t jobs_max = 16;  // Of all tenants at once; one more: `overloaded`.
         std::int64_t page_records = 1000;
-        std::size_t fills_max = 500'000;  // Of one job; one more and it fails as `overloaded`.
+        std::size_t fills_max = 500'000;       // Of one job; one more and it fails as `overloaded`.
+        std::size_t kept_bytes = 1024 * 1024;  // Of the log's trades in one slice.
     };
     // Puts a slice where it may take its time; false: no room. WorkerPool::try_run is one.
     using RunSlice = std::function<bool(std::function<void()>)>;
@@ -126,14 +140,21 @@ private:
     void launch(const JobPtr& job, PnlRow row);
     void pump(const JobPtr& job);
     bool step(const JobPtr& job);
+    Result<void> read_kept(Job& job);
     Result<void> read_page(Job& job);
-    Result<void> take_fill(Job& job, const LedgerEntry& entry) const;
+    // The line of a trade, or nothing when the record is none.
+    static Result<std::optional<std::string>> trade_line(const LedgerEntry& entry);
+    Result<void> take_trade(Job& job, const std::string& line) const;
     void sort_markets(Job& job) const;
     Result<void> reckon_market(Job& job);
     Result<void> write_total(Job& job);
     void finish(const JobPtr& job, std::string outcome);
     void record_end(const JobPtr& job, std::string outcome);
-    void submit_end(const TenantId& tenant_id, const std::string& run_id, std::string outcome);
+    struct End {
+        std::string outcome;
+        PnlCursor trades = {};  // Of a completed run.
+    };
+    void submit_end(const TenantId& tenant_id, const std::string& run_id, End end);
     void on_recorded(const TenantId& tenant_id, PnlRow row);
     void on_unrecorded(const TenantId& tenant_id, const std::string& run_id);
 
