@@ -1,5 +1,6 @@
 #include "bin/replay_command.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "base/errors.h"
@@ -16,6 +17,7 @@ struct Options {
     std::string decision;
     std::string tenant;
     std::string since;
+    std::int64_t from_seq = 0;  // 0: not given.
     bool all = false;
 };
 
@@ -45,19 +47,33 @@ std::string describe(const ReplayReport& report) {
         }
         text += render_table({"DECISION", "OUTCOME", "WHERE", "FOUND"}, rows);
     }
+    for (const ReplayReport::BadFold& bad : report.bad_folds) {
+        text += "Record " + std::to_string(bad.seq) +
+                " folds what it cannot: " + print_safe(bad.problem) + ".\n";
+    }
+    if (report.folds > 0) {
+        text += count_text(report.folded, "equal repeat") + " in " +
+                count_text(report.folds, "folded record") +
+                ": counted, not kept one by one, so not replayed; their digests " +
+                (report.bad_folds.empty() ? "hold" : "do not all hold") + ".\n";
+    }
     return text + describe_fault(report.tenant_id, report.fault) +
            print_safe(report.tenant_id.text()) + ": " + (report.ok() ? "OK, " : "") +
            count_text(report.decisions, "decision") + " and " + count_text(report.steps, "step") +
            " replayed, " + std::to_string(report.differing) + " differing, " +
-           std::to_string(report.not_replayable) + " not replayable.\n";
+           std::to_string(report.not_replayable) + " not replayable. Go on with --from " +
+           std::to_string(report.next_from) + ".\n";
 }
 
 // What is wrong with the choice itself; nothing when it can be run.
 std::optional<std::string> why_not(const Options& options) {
     const int choices = (options.decision.empty() ? 0 : 1) + (options.since.empty() ? 0 : 1) +
-                        (options.all ? 1 : 0);
+                        (options.all ? 1 : 0) + (options.from_seq > 0 ? 1 : 0);
     if (choices != 1) {
-        return "Name one decision, or give either --all or --since TIME.";
+        return "Name one decision, or give one of --all, --since TIME and --from RECORD.";
+    }
+    if (options.from_seq > 0 && options.tenant.empty()) {
+        return "Records are counted by tenant: --from needs --tenant.";
     }
     return std::nullopt;
 }
@@ -70,6 +86,7 @@ Result<bool> replay(const GlobalOptions& global, const Options& options, LedgerS
     if (!options.since.empty()) {
         TRY_ASSIGN(check.since, parse_timestamp(options.since));
     }
+    check.from_seq = std::max<std::int64_t>(1, options.from_seq);
     TRY_ASSIGN(const std::vector<TenantId> tenants, chosen_tenants(store, options));
     bool ok = true;
     for (const TenantId& tenant_id : tenants) {
@@ -116,6 +133,11 @@ void add_replay_command(CommandLine& line) {
     command
         ->add_option("--since", options->since, "Decisions planned from this time on (RFC 3339).")
         ->type_name("TIME");
+    command
+        ->add_option(
+            "--from", options->from_seq, "Go on from this record, as an earlier replay named it.")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 53))
+        ->type_name("RECORD");
     command->callback([&line, options] {
         line.run = [&line, options] { return run_replay(line.global, *options); };
     });

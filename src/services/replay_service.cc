@@ -1,8 +1,11 @@
 #include "services/replay_service.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "base/errors.h"
+#include "core/ledger/fold.h"
 #include "services/loop/loop_service.h"
 #include "services/loop/loop_store.h"
 
@@ -21,9 +24,11 @@ public:
           inputs_(stored_inputs(check.store, check.tenant_id)) {}
 
     Result<ReplayReport> run() {
+        TRY(begin());
         TRY(walk());
+        report_.next_from = verifier_.head().seq + 1;
         TRY(compare_stored());
-        ReplayReport report;
+        ReplayReport report = std::move(report_);
         report.tenant_id = check_.tenant_id;
         report.fault = verifier_.fault();
         for (const auto& [id, replay] : replays_) {
@@ -39,6 +44,22 @@ public:
     }
 
 private:
+    Result<void> begin() {
+        if (check_.from_seq <= 1) {
+            return {};
+        }
+        TRY_ASSIGN(
+            const auto before, check_.store.read_ledger(check_.tenant_id, check_.from_seq - 2, 1));
+        if (before.empty() || before.front().seq != check_.from_seq - 1) {
+            return fail(
+                errors::not_found,
+                "The ledger of " + check_.tenant_id.text() + " has no record " +
+                    std::to_string(check_.from_seq - 1) + " to go on from.");
+        }
+        verifier_ = ChainVerifier(check_.tenant_id, {before.front().seq, before.front().hash});
+        return {};
+    }
+
     Result<void> walk() {
         while (!verifier_.fault()) {
             const std::int64_t after = verifier_.head().seq;
@@ -54,6 +75,9 @@ private:
                 }
                 if (may_matter(entry)) {
                     TRY(take(entry));
+                }
+                if (entry.canonical_json.find(kFoldEvent) != std::string::npos) {
+                    TRY(take_fold(entry));
                 }
             }
             if (check_.on_progress) {
@@ -71,19 +95,52 @@ private:
                entry.canonical_json.find(check_.decision_id->text()) != std::string::npos;
     }
 
-    Result<void> take(const LedgerEntry& entry) {
+    static Result<AuditRecord> record_of(const LedgerEntry& entry) {
         TRY_ASSIGN(const Json json, parse_json(entry.canonical_json));
         TRY_ASSIGN(AuditRecord record, decode_audit_record(json));
         record.hash = entry.hash;
+        return record;
+    }
+
+    Result<void> take_fold(const LedgerEntry& entry) {
+        TRY_ASSIGN(const AuditRecord record, record_of(entry));
+        if (record.draft.event != kFoldEvent) {
+            return {};
+        }
+        ++report_.folds;
+        std::optional<AuditRecord> repeated;
+        if (const auto fold = decode_fold(record.draft.detail)) {
+            report_.folded += fold->count;
+            const std::int64_t seq = std::atoll(fold->of_ref.c_str());
+            TRY_ASSIGN(const auto found, check_.store.read_ledger(check_.tenant_id, seq - 1, 1));
+            if (!found.empty()) {
+                TRY_ASSIGN(repeated, record_of(found.front()));
+            }
+        }
+        std::string problem = fold_problem(record, repeated ? &*repeated : nullptr);
+        if (!problem.empty() && report_.bad_folds.size() < kReplayFindingsMax) {
+            report_.bad_folds.push_back({record.seq, std::move(problem)});
+        }
+        return {};
+    }
+
+    // Past `from_seq` a later attempt is the first that is seen of a decision begun before.
+    bool begins(const AuditRecord& record) const {
+        const Json* attempt = record.draft.detail.find("attempt");
+        const bool is_first = attempt != nullptr && attempt->as_int64() == 1;
+        return is_plan(record) && (is_first || check_.from_seq <= 1) &&
+               (!check_.since || record.draft.timestamp >= *check_.since);
+    }
+
+    Result<void> take(const LedgerEntry& entry) {
+        TRY_ASSIGN(const AuditRecord record, record_of(entry));
         const DecisionId& id = record.draft.decision_id;
         if (check_.decision_id && id != *check_.decision_id) {
             return {};
         }
         auto found = replays_.find(id);
         if (found == replays_.end()) {
-            const bool begins =
-                is_plan(record) && (!check_.since || record.draft.timestamp >= *check_.since);
-            if (!begins) {
+            if (!begins(record)) {
                 return {};  // Reads and refusals decide nothing, or the decision is too old.
             }
             if (replays_.size() >= kReplayDecisionsMax) {
@@ -93,6 +150,7 @@ private:
                     "Replay the newest ones with --since.");
             }
             found = replays_.emplace(id, DecisionReplay(id)).first;
+            first_seqs_.emplace(id, record.seq);
         }
         return found->second.add(record, inputs_);
     }
@@ -111,6 +169,10 @@ private:
             const auto json = parse_json(row->json);
             const Json unreadable;
             replay.compare_stored(json ? &*json : &unreadable);
+            const Json* recorded_at = json ? json->find("recorded_at") : nullptr;
+            if (recorded_at == nullptr || recorded_at->is_null()) {
+                report_.next_from = std::min(report_.next_from, first_seqs_.at(id));
+            }
             if (++compared % kPage == 0 && check_.on_progress) {
                 check_.on_progress(verifier_.head().seq, compared);
             }
@@ -132,6 +194,8 @@ private:
     ChainVerifier verifier_;
     ReplayInputs inputs_;
     std::map<DecisionId, DecisionReplay> replays_;
+    std::map<DecisionId, std::int64_t> first_seqs_;
+    ReplayReport report_;
 };
 
 }  // namespace
@@ -149,6 +213,10 @@ Json encode(const ReplayReport& report) {
             {"detail", report.fault->detail},
         });
     }
+    Json bad_folds = Json::array();
+    for (const ReplayReport::BadFold& bad : report.bad_folds) {
+        bad_folds.push(Json::object({{"seq", bad.seq}, {"problem", bad.problem}}));
+    }
     return Json::object({
         {"ok", report.ok()},
         {"tenant_id", report.tenant_id.text()},
@@ -157,6 +225,10 @@ Json encode(const ReplayReport& report) {
         {"differing", report.differing},
         {"not_replayable", report.not_replayable},
         {"findings", std::move(findings)},
+        {"folds", report.folds},
+        {"folded", report.folded},
+        {"bad_folds", std::move(bad_folds)},
+        {"next_from", report.next_from},
         {"chain_fault", std::move(fault)},
     });
 }

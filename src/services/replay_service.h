@@ -23,6 +23,9 @@ struct ReplayCheck {
     TenantId tenant_id;
     std::optional<DecisionId> decision_id = {};  // Nothing: every decision.
     std::optional<Timestamp> since = {};         // Only decisions planned from here on.
+    // The first record that is looked at; those before are taken as they are, not verified, and
+    // what was planned in them is not replayed.
+    std::int64_t from_seq = 1;
     // Told now and then how far the walk got; empty: nobody watches.
     std::function<void(std::int64_t seq, std::int64_t decisions)> on_progress = {};
 };
@@ -34,10 +37,22 @@ struct ReplayReport {
     std::int64_t differing = 0;
     std::int64_t not_replayable = 0;
     std::vector<ReplayVerdict> findings;  // In order of decisions.
+    // Equal idle ticks and refusals that were counted, not recorded one by one (audit-ledger 5):
+    // they cannot be replayed, their records can be checked.
+    std::int64_t folds = 0;
+    std::int64_t folded = 0;
+    struct BadFold {
+        std::int64_t seq = 0;
+        std::string problem;
+    };
+    std::vector<BadFold> bad_folds;  // The first kReplayFindingsMax.
+    // From where a later replay goes on: the first record of a decision that is not over yet, or
+    // the end.
+    std::int64_t next_from = 1;
     // The chain itself is broken: nothing behind that record was replayed.
     std::optional<ChainFault> fault;
 
-    bool ok() const { return differing == 0 && not_replayable == 0 && !fault; }
+    bool ok() const { return differing == 0 && not_replayable == 0 && bad_folds.empty() && !fault; }
 };
 Json encode(const ReplayReport& report);
 

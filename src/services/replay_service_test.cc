@@ -106,6 +106,56 @@ TEST(Replay, OtherSettingsOfABuiltInPlannerAreFound) {
     EXPECT_GT(replay_of(world, store).differing, 0);
 }
 
+// Ticks that were only counted cannot be re-run; what their record says can be held to.
+TEST(Replay, FoldedTicksAreCountedAndTheirDigestsChecked) {
+    StrategyWorld world;
+    world.decide(
+        StrategyWorld::switch_to("d0", world.create("idle", Json::object({{"tick_seconds", 1}}))));
+    world.pass(Duration::of_seconds(30));
+    world.plane->folds.close_all();
+    const ReplayReport report = replay_of(world, world.memory);
+    EXPECT_TRUE(report.ok());
+    EXPECT_EQ(report.folds, 1);
+    EXPECT_GE(report.folded, 25);
+
+    for (const char* key : {"count", "digest", "repeats"}) {
+        TamperedStore store(world.memory);
+        store.on_record = [key](AuditDraft& draft) {
+            if (draft.event == kFoldEvent) {
+                draft.detail.set(key, key == std::string("count") ? Json(1) : Json("9:0000"));
+            }
+        };
+        const ReplayReport tampered = replay_of(world, store);
+        EXPECT_FALSE(tampered.ok()) << key;
+        ASSERT_EQ(tampered.bad_folds.size(), 1U) << key;
+        EXPECT_GT(tampered.bad_folds.front().seq, 1) << key;
+    }
+}
+
+// What is new is replayed from where the last run ended, without what came before.
+TEST(Replay, GoesOnFromWhereItStopped) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "1", "100.01"));
+    world.pass(Duration::of_seconds(5));
+    const ReplayReport first = replay_of(world, world.memory);
+    ASSERT_TRUE(first.ok()) << finding_of(first);
+    EXPECT_EQ(first.next_from, world.plane->ledger.head(world.tenant)->seq + 1);
+    world.pass(Duration::of_seconds(61));
+    world.validate("d2", one("sell", "0.5", nullptr));
+    ReplayCheck check{.store = world.store, .tenant_id = world.tenant, .from_seq = first.next_from};
+    const std::int64_t given = world.store.records_given;
+    const auto second = replay_ledger(check);
+    ASSERT_TRUE(second);
+    EXPECT_TRUE(second->ok()) << finding_of(*second);
+    EXPECT_EQ(second->decisions, 1);
+    EXPECT_LE(
+        world.store.records_given - given,
+        world.plane->ledger.head(world.tenant)->seq - first.next_from + 2);
+    EXPECT_EQ(second->next_from, first.next_from) << "d2 may still be executed";
+    check.from_seq = 1000;
+    EXPECT_FALSE(replay_ledger(check)) << "there is no such record";
+}
+
 TEST(Replay, OneDecisionCanBeAskedFor) {
     LoopWorld world;
     world.trade("d1", one("buy", "1", "100.01"));
