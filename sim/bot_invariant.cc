@@ -4,6 +4,7 @@
 
 #include "contracts/bot/vault_row.h"
 #include "contracts/strategy/strategy_instance.h"
+#include "core/ledger/fold.h"
 #include "services/bot/bot_service.h"
 
 namespace interlock::sim {
@@ -85,6 +86,11 @@ void BotInvariant::on_commit(const TurnCommit& turn, std::span<const AuditRecord
             words[record.draft.tenant_id].events[event] = &record;
         }
         counts_.pulses += event == "BOT_PULSE" ? 1 : 0;
+        if (event == kFoldEvent) {
+            const auto fold = decode_fold(record.draft.detail);
+            const bool is_pulse = fold && fold->event == "BOT_PULSE";
+            counts_.pulses += is_pulse ? static_cast<std::uint64_t>(fold->count) : 0;
+        }
         if (event == "BOT_PROPOSAL") {
             const Json& detail = record.draft.detail;
             proposals_[{record.draft.tenant_id, text_at(detail, "proposal_id")}] = {

@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 36> kPlants{{
+constexpr std::array<PlantInfo, 37> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -211,6 +211,12 @@ constexpr std::array<PlantInfo, 36> kPlants{{
      Store::any,
      true,
      false,
+     true},
+    {Plant::forget_folds,
+     "forget_folds",
+     "a restart forgets what was counted and is not on record yet",
+     "fold",
+     Store::any,
      true},
 }};
 

@@ -54,6 +54,7 @@ enum class Plant {
     act_unasked,
     agent_applies,
     keep_version,
+    forget_folds,
 };
 
 struct PlantInfo {

@@ -138,6 +138,7 @@ private:
     bool plant_into_control(const Command& command, TurnRequest& request);
     void plant_into_tick();
     void plant_at_start();
+    void forget_folds();
     Result<void> act_as_active(
         Turn& turn, const StrategyInstance& instance, const TurnRequest& act);
     void unpause(const StrategyInstance& instance);

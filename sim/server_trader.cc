@@ -215,7 +215,26 @@ Result<void> Server::act_as_active(
 }
 
 // The mistakes a restart makes with strategies.
+void Server::forget_folds() {
+    const auto rows = plane_->runner.stored_states(std::string(kFoldPrefix));
+    for (const auto& [key, state] : rows.value_or(std::map<std::string, StoredState>())) {
+        TurnRequest turn;
+        turn.tenant_id = system_tenant();
+        turn.principal = internal_principal("recovery");
+        turn.function = "forget_folds";
+        turn.reply = [](const Result<Answer>&) {};
+        turn.decide = [machine = key](Turn& t) -> Result<TurnReply> {
+            t.save(machine, Json::object({{"open", Json::array()}}));
+            return Answer{200, "{}"};
+        };
+        engine_->submit_internal(std::move(turn));
+    }
+}
+
 void Server::plant_at_start() {
+    if (world_.plant == Plant::forget_folds) {
+        forget_folds();
+    }
     if (world_.plant != Plant::forget_pause && world_.plant != Plant::forget_running) {
         return;
     }

@@ -22,6 +22,7 @@ Simulation::Simulation(const RunConfig& config)
       world_(config.seed, config.plant, log_),
       tenants_(world_.people, log_),
       chains_(log_),
+      folds_(log_),
       answers_(log_),
       approvals_(world_.people, log_, world_.two_person_rule),
       kill_(approvals_, log_),
@@ -96,6 +97,7 @@ RunResult Simulation::run(std::span<const Step> steps) {
     server_.reset();
     result.violation = log_.first();
     counts_.deliveries = deliveries_;
+    counts_.folded = folds_.counted();
     counts_.loop = loop_ ? loop_->counts() : LoopInvariant::Counts{};
     counts_.trader = trader_ ? trader_->counts() : TraderInvariant::Counts{};
     counts_.bots = bots_ ? bots_->counts() : BotInvariant::Counts{};
@@ -354,7 +356,9 @@ void Simulation::on_committed(std::span<const TurnCommit> turns) {
             approvals_.on_record(*record);
             kill_.on_record(*record);
             records.push_back(*record);
+            records.back().hash = entry.hash;
         }
+        folds_.on_commit(turn, records);
         if (loop_) {
             loop_->on_commit(turn, records);
         }

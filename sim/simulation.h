@@ -12,6 +12,7 @@
 #include "sim/bot_invariant.h"
 #include "sim/bot_people.h"
 #include "sim/durable_view.h"
+#include "sim/fold_invariant.h"
 #include "sim/invariants.h"
 #include "sim/loop_invariant.h"
 #include "sim/planner.h"
@@ -41,6 +42,7 @@ struct RunResult {
         std::uint64_t crashes = 0;
         std::uint64_t releases = 0;
         std::uint64_t refusals = 0;
+        std::uint64_t folded = 0;  // Counted instead of recorded.
         LoopInvariant::Counts loop;
         TraderInvariant::Counts trader;
         BotInvariant::Counts bots;
@@ -124,6 +126,7 @@ private:
     World world_;
     TenantInvariant tenants_;
     ChainInvariant chains_;
+    FoldInvariant folds_;
     AnswerInvariant answers_;
     ApprovalInvariant approvals_;
     KillInvariant kill_;

@@ -75,6 +75,7 @@ TEST_F(SimulationTest, RunsMeetWhatTheyAreAbout) {
         sum.crashes += result.counts.crashes;
         sum.releases += result.counts.releases;
         sum.refusals += result.counts.refusals;
+        sum.folded += result.counts.folded;
         sum.loop.orders += result.counts.loop.orders;
         sum.loop.fills += result.counts.loop.fills;
         sum.loop.unknown += result.counts.loop.unknown;
@@ -100,6 +101,7 @@ TEST_F(SimulationTest, RunsMeetWhatTheyAreAbout) {
     EXPECT_GT(sum.crashes, 50u);
     EXPECT_GT(sum.releases, 10u);
     EXPECT_GT(sum.refusals, 100u);
+    EXPECT_GT(sum.folded, 100u);
     EXPECT_GT(sum.loop.orders, 100u);
     EXPECT_GT(sum.loop.fills, 50u);
     EXPECT_GT(sum.loop.unknown, 20u);
