@@ -106,6 +106,37 @@ std::string pulses_text(const BotPulseReport& report) {
         static_cast<double>(report.resident_empty) / 1e6);
 }
 
+Json encode_growth(const BotGrowthRow& row) {
+    return Json::object({
+        {"folding", row.is_folding},
+        {"bots", row.bots},
+        {"seconds", rounded(row.seconds, 0)},
+        {"running_bytes", row.running_bytes},
+        {"closing_bytes", row.closing_bytes},
+        {"bytes_per_bot_day", rounded(row.bytes_per_day() / static_cast<double>(row.bots), 0)},
+        {"mb_per_day", rounded(row.bytes_per_day() / 1e6, 1)},
+    });
+}
+
+std::string growth_text(const std::vector<BotGrowthRow>& rows) {
+    std::string text =
+        "What idle bots leave in the database: measured while watched and at the stop, which\n"
+        "records open folds; by the day with a fold and a whole record for each bot and hour.\n\n"
+        "idle pulses      bots  watched   running   at stop   bot and day    all, a day\n";
+    for (const BotGrowthRow& row : rows) {
+        text += fmt::format(
+            "{:<15} {:>5} {:>6.0f} s {:>6.2f} MB {:>6.2f} MB {:>10.1f} kB {:>10.1f} MB\n",
+            row.is_folding ? "counted" : "each recorded",
+            row.bots,
+            row.seconds,
+            static_cast<double>(row.running_bytes) / 1e6,
+            static_cast<double>(row.closing_bytes) / 1e6,
+            row.bytes_per_day() / static_cast<double>(row.bots) / 1e3,
+            row.bytes_per_day() / 1e6);
+    }
+    return text;
+}
+
 std::string isolation_text(const std::vector<IsolationRow>& rows) {
     std::string text =
         "How long tenant A waits alone and while 64 connections of another one flood the server\n"
@@ -141,6 +172,10 @@ Result<BotsBenchReport> run_bots_bench(const BotsBenchOptions& options) {
         TRY_ASSIGN(const std::string folder, scratch.make_folder("pulses"));
         TRY_ASSIGN(report.pulses, run_bot_pulses(options, folder));
     }
+    if (options.growth) {
+        TRY_ASSIGN(const std::string folder, scratch.make_folder("growth"));
+        TRY_ASSIGN(report.growth, run_bot_growth(options, folder));
+    }
     if (options.isolation) {
         TRY_ASSIGN(const std::string folder, scratch.make_folder("isolation"));
         TRY_ASSIGN(report.isolation, run_isolation(options, folder));
@@ -153,6 +188,10 @@ Json encode(const BotsBenchReport& report) {
     for (const BotReadRow& row : report.reads) {
         reads.push(encode_read(row));
     }
+    Json growth = Json::array();
+    for (const BotGrowthRow& row : report.growth) {
+        growth.push(encode_growth(row));
+    }
     Json isolation = Json::array();
     for (const IsolationRow& row : report.isolation) {
         isolation.push(encode_isolation(row));
@@ -160,6 +199,7 @@ Json encode(const BotsBenchReport& report) {
     return Json::object({
         {"reads", std::move(reads)},
         {"pulses", report.pulses ? encode_pulses(*report.pulses) : Json()},
+        {"growth", std::move(growth)},
         {"isolation", std::move(isolation)},
     });
 }
@@ -174,6 +214,9 @@ std::string to_text(const BotsBenchReport& report) {
     }
     if (report.pulses) {
         add(pulses_text(*report.pulses));
+    }
+    if (!report.growth.empty()) {
+        add(growth_text(report.growth));
     }
     if (!report.isolation.empty()) {
         add(isolation_text(report.isolation));

@@ -1,9 +1,11 @@
-// `interlock bench bots`: what the bot platform gives, in three parts.
+// `interlock bench bots`: what the bot platform gives, in four parts.
 //
 //   reads      every read endpoint of a running bot against the bare HTTP server that answers a
 //              constant of the same size, by `wrk`, alternating within one run. Target: 60 %.
 //   pulses     many tenants with running bots in one server on one core: every pulse is looked up
 //              in the ledger afterwards. Target: 1,000 bots, none missed, 200 kB each.
+//   growth     what idle bots leave on the disk, with equal pulses counted and with each recorded.
+//              Target: 1,000 bots, 200 MB a day.
 //   isolation  how long one tenant waits, alone and while another one floods the server, with the
 //              limits that a server has by default. Target: less than twice as long.
 #pragma once
@@ -23,6 +25,7 @@ struct BotsBenchOptions {
     std::string program = "/proc/self/exe";  // Started as `serve`.
     bool reads = true;
     bool pulses = true;
+    bool growth = true;
     bool isolation = true;
     int seconds = 2;  // Of each measurement of reads, and of each stretch of isolation.
     int rounds = 3;   // Of reads and of isolation.
@@ -64,6 +67,17 @@ struct BotPulseReport {
     double bytes_per_bot() const;
 };
 
+// What bots without anything to do leave behind in one server.
+struct BotGrowthRow {
+    bool is_folding = false;
+    std::int64_t bots = 0;
+    double seconds = 0;
+    std::int64_t running_bytes = 0;  // While they were watched.
+    std::int64_t closing_bytes = 0;  // When the server stopped: open folds and checkpoints.
+
+    double bytes_per_day() const;
+};
+
 // How long one kind of call of tenant A takes, alone and under one kind of flood.
 struct IsolationRow {
     std::string flood;
@@ -82,6 +96,7 @@ struct IsolationRow {
 struct BotsBenchReport {
     std::vector<BotReadRow> reads;
     std::optional<BotPulseReport> pulses;
+    std::vector<BotGrowthRow> growth;
     std::vector<IsolationRow> isolation;
 };
 
@@ -91,6 +106,8 @@ Result<BotsBenchReport> run_bots_bench(const BotsBenchOptions& options);
 Result<std::vector<BotReadRow>> run_bot_reads(
     const BotsBenchOptions& options, const std::string& folder);
 Result<BotPulseReport> run_bot_pulses(const BotsBenchOptions& options, const std::string& folder);
+Result<std::vector<BotGrowthRow>> run_bot_growth(
+    const BotsBenchOptions& options, const std::string& folder);
 Result<std::vector<IsolationRow>> run_isolation(
     const BotsBenchOptions& options, const std::string& folder);
 

@@ -43,12 +43,26 @@ TEST(BotsBench, TellsWhatItMeasuredInBothForms) {
         .missed = 2,
         .resident_empty = 20'000'000,
         .resident_full = 21'500'000};
+    report.growth = {
+        {.is_folding = true,
+         .bots = 10,
+         .seconds = 60,
+         .running_bytes = 0,
+         .closing_bytes = 10'000},
+        {.is_folding = false,
+         .bots = 10,
+         .seconds = 60,
+         .running_bytes = 60'000,
+         .closing_bytes = 0}};
+    EXPECT_DOUBLE_EQ(report.growth[0].bytes_per_day(), 480'000);
+    EXPECT_DOUBLE_EQ(report.growth[1].bytes_per_day(), 86'400'000);
     report.isolation = {
         {.flood = "reads", .call = "GET status", .alone_p99_us = 200, .flooded_p99_us = 300}};
     EXPECT_DOUBLE_EQ(report.pulses->bytes_per_bot(), 150'000);
     EXPECT_DOUBLE_EQ(report.isolation[0].p99_ratio(), 1.5);
     const std::string text = to_text(report);
-    for (const char* word : {"/status", "75%", "60 done", "2 missed", "150 kB", "1.50x"}) {
+    for (const char* word :
+         {"/status", "75%", "60 done", "2 missed", "150 kB", "86.4 MB", "1.50x"}) {
         EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
     }
     const std::string json = to_text(encode(report));

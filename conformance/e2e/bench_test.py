@@ -55,15 +55,17 @@ def main():
     (replay,) = lines_of("replay", "--decisions", "50", "--rounds", "1")
     assert replay["decisions"] == 50 and replay["decisions_per_minute"] > 0, replay
     (bots,) = lines_of(
-        "bots", "--seconds", "1", "--rounds", "1", "--endpoints", "/status,/positions", "--bots", "4",
-        "--pulse-seconds", "15")
+        "bots", "--part", "reads,pulses,isolation", "--seconds", "1", "--rounds", "1",
+        "--endpoints", "/status,/positions", "--bots", "4", "--pulse-seconds", "15")
     assert [row["endpoint"] for row in bots["reads"]] == ["/status", "/positions"], bots
     for row in bots["reads"]:
         assert row["bare_per_s"] > 0 and row["header_per_s"] > 0 and row["path_per_s"] > 0, row
     assert bots["pulses"]["bots"] == 4 and bots["pulses"]["pulses"] >= 1, bots
     assert bots["pulses"]["missed"] == bots["pulses"]["stalled"] == 0, bots
     assert len(bots["isolation"]) == 9 and all(row["calls"] > 0 for row in bots["isolation"]), bots
-    print(*rows, start, *decisions, control, strategies, tick, replay, verify, bots, sep="\n")
+    (idle,) = lines_of("bots", "--part", "growth", "--bots", "2", "--pulse-seconds", "3")
+    assert [row["folding"] for row in idle["growth"]] == [True, False], idle
+    print(*rows, start, *decisions, control, strategies, tick, replay, verify, bots, idle, sep="\n")
 
 
 main()

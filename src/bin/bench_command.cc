@@ -245,13 +245,14 @@ void add_backtest(CommandLine& line, CLI::App& bench) {
 }
 
 struct BotsFlags {
-    std::vector<std::string> parts{"reads", "pulses", "isolation"};
+    std::vector<std::string> parts{"reads", "pulses", "growth", "isolation"};
     BotsBenchOptions options;
 };
 
 void add_bots(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand(
-        "bots", "The bot platform: reads beside the bare HTTP server, pulses of many, isolation.");
+        "bots",
+        "The bot platform: reads beside the bare HTTP server, pulses of many, growth, isolation.");
     const auto flags = std::make_shared<BotsFlags>();
     BotsBenchOptions& options = flags->options;
     command->add_option("--part", flags->parts, "Which parts to measure.")
@@ -270,6 +271,7 @@ void add_bots(CommandLine& line, CLI::App& bench) {
         line.run = [&line, flags] {
             flags->options.reads = is_chosen(flags->parts, "reads");
             flags->options.pulses = is_chosen(flags->parts, "pulses");
+            flags->options.growth = is_chosen(flags->parts, "growth");
             flags->options.isolation = is_chosen(flags->parts, "isolation");
             return run_bench_bots_command(line.global, flags->options);
         };
