@@ -56,7 +56,10 @@ private:
                 "The ledger of " + check_.tenant_id.text() + " has no record " +
                     std::to_string(check_.from_seq - 1) + " to go on from.");
         }
-        verifier_ = ChainVerifier(check_.tenant_id, {before.front().seq, before.front().hash});
+        verifier_ = ChainVerifier(
+            check_.tenant_id,
+            ChainVerifier::Trust{},
+            SealPoint{.seq = before.front().seq, .hash = before.front().hash, .at = {}});
         return {};
     }
 
