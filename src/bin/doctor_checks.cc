@@ -137,7 +137,12 @@ std::vector<DoctorFinding> check_server(const std::string& data_folder) {
     }
     const auto ready = server.get("/readyz");
     if (!ready || !ready->ok()) {
-        return {bad("server", "it answers but is not ready", "Look at its log for the reason.")};
+        const Json* const error = ready ? ready->body.find("error") : nullptr;
+        return {
+            bad("server",
+                "it answers but is not ready: " +
+                    (error == nullptr ? "it gives no reason" : text_at(*error, "message")),
+                "Look at its log for server_trouble or a failed store.")};
     }
     return {good("server", "ready, version " + text_at(health->body, "version"))};
 }

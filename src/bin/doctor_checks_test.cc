@@ -131,9 +131,14 @@ TEST(Doctor, FindsAServerThatHoldsTheFolderInSilence) {
 TEST(Doctor, FindsAServerThatIsNotReady) {
     const TempFolder folder;
     const TestServer server(folder.path().string(), [](const HttpRequest& request) {
-        return json_answer(request.path() == "/healthz" ? 200 : 503, "{}");
+        return request.path() == "/healthz"
+                   ? json_answer(200, "{}")
+                   : json_answer(
+                         503, R"({"error":{"code":"unavailable","message":"It is full."}})");
     });
-    EXPECT_EQ(worst(check_server(folder.path().string())), Health::bad);
+    const auto findings = check_server(folder.path().string());
+    ASSERT_EQ(worst(findings), Health::bad);
+    EXPECT_TRUE(findings[0].detail.ends_with(": It is full.")) << findings[0].detail;
 }
 
 TEST(Doctor, FindsASinkThatIsNotThere) {

@@ -50,9 +50,11 @@
 #include "bin/stop_listener.h"
 #include "bin/version.h"
 #include "core/market/synthetic_market.h"
+#include "services/lane_probe.h"
 #include "services/ledger_check.h"
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
+#include "services/troubles.h"
 #include "services/turn_engine.h"
 
 namespace interlock {
@@ -63,6 +65,14 @@ constexpr std::chrono::milliseconds kVenuePeriod{250};
 constexpr Decimal kTransferShare = Decimal::from_units(10'000'000'000'000'000);
 constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
+
+// Neither venue has another reason to stand still than its journal.
+std::string venue_trouble(const std::string& name, const Result<void>& moved) {
+    return moved ? ""
+                 : "The " + name +
+                       " venue stands still, and nothing trades on it: " + moved.error().message +
+                       " Check the disk of the data folder, then restart the server.";
+}
 
 }  // namespace
 
@@ -83,6 +93,8 @@ struct Server::Body {
     Metrics metrics;
     std::unique_ptr<Plane> plane;
     std::unique_ptr<TurnEngine> engine;
+    std::optional<Troubles> troubles;
+    std::optional<LaneProbe> relay_probe;
     std::unique_ptr<OutboxThreads> outbox;
     std::unique_ptr<PasswordPool> workers;
     std::unique_ptr<PrincipalService> principals;
@@ -200,12 +212,9 @@ void Server::Body::open_paper_account(const Account& account) {
 void Server::Body::watch_venues() {
     while (!venue_bell.is_closed()) {
         venue_bell.pop(1, kVenuePeriod);  // Nobody rings: this is a wait that close() ends.
-        if (const auto moved = paper->advance(clock.now()); !moved) {
-            log_error("paper_market_failed", {{"message", moved.error().message}});
-        }
-        if (const auto seen = shadow->observe(); !seen) {
-            log_error("shadow_failed", {{"message", seen.error().message}});
-        }
+        const auto moved = paper->advance(clock.now());
+        troubles->set("paper_venue", venue_trouble("paper", moved));
+        troubles->set("shadow_venue", venue_trouble("shadow", shadow->observe()));
         venue_watch->poll();
     }
 }
@@ -301,6 +310,7 @@ Result<void> Server::Body::build_plane() {
     plane->runner.set_folding(config.audit_fold ? Folding::allowed : Folding::off);
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);
+    troubles.emplace(to_engine);
     engine->set_round_duty([this] { plane->ledger.duty(); });
     outbox = std::make_unique<OutboxThreads>(plane->outbox, clock, [this](EffectOutcome outcome) {
         engine->submit_internal(plane->runner.outcome_turn(std::move(outcome)));
@@ -333,6 +343,9 @@ Result<void> Server::Body::load() {
     }
     TRY(build_bots());
     TRY(build_relay());
+    relay_probe.emplace([this](std::function<void()> work) {
+        return relay->plane().lane.submit_internal([work](RelayTurn&) { work(); });
+    });
     outbox->enqueue(std::move(recovery.resend));
     outbox->enqueue_unsettled(std::move(recovery.unsettled));
     return {};
@@ -380,6 +393,10 @@ void Server::Body::add_gauges() {
     metrics.add_gauge("interlock_kill_switch_global", "1 while the global latch is up.", [this] {
         return plane->latch.is_raised_global() ? 1.0 : 0.0;
     });
+    metrics.add_gauge(
+        "interlock_troubles", "Troubles of the server itself; /readyz names one.", [this] {
+            return static_cast<double>(troubles->count());
+        });
     metrics.add_gauge("interlock_wal_pages", "Pages in the write-ahead log.", [this] {
         return static_cast<double>(store->counters().wal.wal_pages);
     });
@@ -463,7 +480,7 @@ std::string Server::Body::not_ready_because() {
     if (!engine->is_alive(clock.monotonic(), kHeartbeatLate)) {
         return "The engine has not gone round for a while.";
     }
-    return {};
+    return troubles->first();
 }
 
 Server::Server() : body_(std::make_unique<Body>()) {}
@@ -562,6 +579,13 @@ void Server::watch() {
          .engine = *body_->engine,
          .clock = body_->clock,
          .body_bytes = [this] { return body_->listeners->counters().body_bytes; },
+         .troubles = *body_->troubles,
+         .is_relay_stuck =
+             [this] {
+                 // A relay that is shut or lost is told otherwise.
+                 return body_->relay->plane().is_ready() &&
+                        body_->relay_probe->look(body_->clock.monotonic());
+             },
          .bell = body_->watch_bell});
 }
 

@@ -33,6 +33,15 @@ void watch_server(const ServerWatch& watch) {
             watch.plane.kill.stop_without_engine("the engine's heartbeat was lost");
         }
         wedged = !alive;
+        watch.troubles.set(
+            "engine",
+            alive ? "" : "The engine has not gone round for a minute. Restart the server.");
+        watch.troubles.set(
+            "relay_lane",
+            watch.is_relay_stuck()
+                ? "The relay's lane has not come to its work for a while. Look at "
+                  "the disk of the data folder; restart the server if it stays so."
+                : "");
         bodies_were_many = give_memory_back(watch.body_bytes(), bodies_were_many);
     }
 }
