@@ -97,7 +97,7 @@ TEST(LaneProbe, SeesTheRelaysLaneHeldUpByOneWork) {
     EXPECT_FALSE(probe.look(Duration::of_seconds(0)));
     EXPECT_TRUE(probe.look(kLaneStuckAfter));
     hold.set_value();
-    lane.stop();  // Does what was accepted.
+    lane.stop();                                // Does what was accepted.
     EXPECT_FALSE(probe.look(kLaneStuckAfter));  // The lane came to it.
 }
 
