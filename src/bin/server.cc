@@ -50,11 +50,9 @@
 #include "bin/stop_listener.h"
 #include "bin/version.h"
 #include "core/market/synthetic_market.h"
-#include "services/lane_probe.h"
 #include "services/ledger_check.h"
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
-#include "services/troubles.h"
 #include "services/turn_engine.h"
 
 namespace interlock {
@@ -65,14 +63,6 @@ constexpr std::chrono::milliseconds kVenuePeriod{250};
 constexpr Decimal kTransferShare = Decimal::from_units(10'000'000'000'000'000);
 constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
-
-// Neither venue has another reason to stand still than its journal.
-std::string venue_trouble(const std::string& name, const Result<void>& moved) {
-    return moved ? ""
-                 : "The " + name +
-                       " venue stands still, and nothing trades on it: " + moved.error().message +
-                       " Check the disk of the data folder, then restart the server.";
-}
 
 }  // namespace
 
@@ -94,7 +84,6 @@ struct Server::Body {
     std::unique_ptr<Plane> plane;
     std::unique_ptr<TurnEngine> engine;
     std::optional<Troubles> troubles;
-    std::optional<LaneProbe> relay_probe;
     std::unique_ptr<OutboxThreads> outbox;
     std::unique_ptr<PasswordPool> workers;
     std::unique_ptr<PrincipalService> principals;
@@ -212,8 +201,7 @@ void Server::Body::open_paper_account(const Account& account) {
 void Server::Body::watch_venues() {
     while (!venue_bell.is_closed()) {
         venue_bell.pop(1, kVenuePeriod);  // Nobody rings: this is a wait that close() ends.
-        const auto moved = paper->advance(clock.now());
-        troubles->set("paper_venue", venue_trouble("paper", moved));
+        troubles->set("paper_venue", venue_trouble("paper", paper->advance(clock.now())));
         troubles->set("shadow_venue", venue_trouble("shadow", shadow->observe()));
         venue_watch->poll();
     }
@@ -343,9 +331,6 @@ Result<void> Server::Body::load() {
     }
     TRY(build_bots());
     TRY(build_relay());
-    relay_probe.emplace([this](std::function<void()> work) {
-        return relay->plane().lane.submit_internal([work](RelayTurn&) { work(); });
-    });
     outbox->enqueue(std::move(recovery.resend));
     outbox->enqueue_unsettled(std::move(recovery.unsettled));
     return {};
@@ -393,10 +378,9 @@ void Server::Body::add_gauges() {
     metrics.add_gauge("interlock_kill_switch_global", "1 while the global latch is up.", [this] {
         return plane->latch.is_raised_global() ? 1.0 : 0.0;
     });
-    metrics.add_gauge(
-        "interlock_troubles", "Troubles of the server itself; /readyz names one.", [this] {
-            return static_cast<double>(troubles->count());
-        });
+    metrics.add_gauge("interlock_troubles", "Troubles of the server itself.", [this] {
+        return static_cast<double>(troubles->count());
+    });
     metrics.add_gauge("interlock_wal_pages", "Pages in the write-ahead log.", [this] {
         return static_cast<double>(store->counters().wal.wal_pages);
     });
@@ -477,10 +461,9 @@ std::string Server::Body::not_ready_because() {
     if (store->has_failed()) {
         return "The store failed; restart the server after checking the disk.";
     }
-    if (!engine->is_alive(clock.monotonic(), kHeartbeatLate)) {
-        return "The engine has not gone round for a while.";
-    }
-    return troubles->first();
+    return engine->is_alive(clock.monotonic(), kHeartbeatLate)
+               ? troubles->first()
+               : "The engine has not gone round for a while.";
 }
 
 Server::Server() : body_(std::make_unique<Body>()) {}
@@ -580,12 +563,7 @@ void Server::watch() {
          .clock = body_->clock,
          .body_bytes = [this] { return body_->listeners->counters().body_bytes; },
          .troubles = *body_->troubles,
-         .is_relay_stuck =
-             [this] {
-                 // A relay that is shut or lost is told otherwise.
-                 return body_->relay->plane().is_ready() &&
-                        body_->relay_probe->look(body_->clock.monotonic());
-             },
+         .relay = body_->relay->plane(),
          .bell = body_->watch_bell});
 }
 

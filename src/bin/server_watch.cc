@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "bin/http_setup.h"
+#include "services/lane_probe.h"
 
 namespace interlock {
 namespace {
@@ -14,10 +15,21 @@ constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
 
 }  // namespace
 
+// Neither venue has another reason to stand still than its journal.
+std::string venue_trouble(const std::string& name, const Result<void>& moved) {
+    return moved ? ""
+                 : "The " + name +
+                       " venue stands still, and nothing trades on it: " + moved.error().message +
+                       " Check the disk of the data folder, then restart the server.";
+}
+
 void watch_server(const ServerWatch& watch) {
     bool raised = watch.flag.is_raised();
     bool wedged = false;
     bool bodies_were_many = false;
+    LaneProbe relay_probe([&watch](const std::function<void()>& work) {
+        return watch.relay.lane.submit_internal([work](RelayTurn&) { work(); });
+    });
     while (!watch.bell.is_closed()) {
         watch.bell.pop(1, kWatchPeriod);  // Nobody rings: this is a wait that close() ends.
         const bool now_raised = watch.flag.is_raised();
@@ -36,12 +48,13 @@ void watch_server(const ServerWatch& watch) {
         watch.troubles.set(
             "engine",
             alive ? "" : "The engine has not gone round for a minute. Restart the server.");
+        // A relay that is shut or lost is told otherwise.
+        const bool is_stuck = watch.relay.is_ready() && relay_probe.look(watch.clock.monotonic());
         watch.troubles.set(
             "relay_lane",
-            watch.is_relay_stuck()
-                ? "The relay's lane has not come to its work for a while. Look at "
-                  "the disk of the data folder; restart the server if it stays so."
-                : "");
+            is_stuck ? "The relay's lane has not come to its work for a while. Look at "
+                       "the disk of the data folder; restart the server if it stays so."
+                     : "");
         bodies_were_many = give_memory_back(watch.body_bytes(), bodies_were_many);
     }
 }

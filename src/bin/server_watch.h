@@ -8,6 +8,7 @@
 #include "base/bounded_queue.h"
 #include "ports/kill_flag.h"
 #include "services/plane.h"
+#include "services/relay/relay_plane.h"
 #include "services/troubles.h"
 #include "services/turn_engine.h"
 
@@ -20,10 +21,12 @@ struct ServerWatch {
     Clock& clock;
     std::function<std::uint64_t()> body_bytes;  // Of requests that are not answered yet.
     Troubles& troubles;
-    std::function<bool()> is_relay_stuck;  // Asked at each look.
-    BoundedQueue<int>& bell;               // Closed to end the watch.
+    RelayPlane& relay;
+    BoundedQueue<int>& bell;  // Closed to end the watch.
 };
 // Until the bell is closed.
 void watch_server(const ServerWatch& watch);
+// What Troubles is told of a venue that was to move on.
+std::string venue_trouble(const std::string& name, const Result<void>& moved);
 
 }  // namespace interlock
