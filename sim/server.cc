@@ -262,8 +262,7 @@ void Server::finish() {
     for (int i = 0; i < kRoundsMax && engine_->waiting() > 0 && world_.power.on; ++i) {
         engine_->run_round(kEngineBounds.batch_turns_max, std::chrono::microseconds(0));
     }
-    plane_->folds.close_all();
-    plane_->ledger.sign_all();
+    plane_->close();
 }
 
 }  // namespace interlock::sim

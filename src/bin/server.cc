@@ -295,7 +295,6 @@ Result<void> Server::Body::build_plane() {
             .loop = std::move(loop),
             .control = config.control,
             .supervisor = config.supervisor});
-    plane->runner.set_folding(config.audit_fold ? Folding::allowed : Folding::off);
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);
     troubles.emplace(to_engine);
@@ -540,8 +539,7 @@ void Server::stop() {
         body_->engine->stop();
     }
     if (body_->started && !body_->store->has_failed()) {
-        body_->plane->folds.close_all();
-        body_->plane->ledger.sign_all();
+        body_->plane->close();
     }
 }
 

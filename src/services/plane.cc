@@ -111,6 +111,11 @@ Plane::Plane(Parts parts, PlaneConfig config)
     });
 }
 
+void Plane::close() {
+    folds.close_all();  // First: what they record is sealed, too.
+    ledger.sign_all();
+}
+
 Result<Plane::Recovery> Plane::open() {
     Recovery recovery;
     TRY_ASSIGN(std::vector<OutboxItem> left, runner.open());

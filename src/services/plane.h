@@ -66,6 +66,8 @@ public:
     // Loads everything, latches what was latched, verifies the chains. Afterwards the turns that
     // record the unsettled effects as unknown have been submitted.
     Result<Recovery> open();
+    // Engine thread, or after it has ended: ends folds and seals every chain.
+    void close();
 
     TurnRunner runner;
     KillLatch latch;
