@@ -20,7 +20,7 @@
 namespace interlock {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTick{10};
 constexpr std::chrono::milliseconds kDripPause{100};
@@ -47,7 +47,7 @@ struct Crowd::Caller {
     std::string unsent;
     std::unique_ptr<HttpResponseParser> answer;  // Awaited.
     std::string unread;
-    Clock::time_point drips_at{};
+    SteadyClock::time_point drips_at{};
 };
 
 struct Crowd::Body {
@@ -114,13 +114,13 @@ void Crowd::Body::say(const CrowdPlan& plan, std::size_t number) {
     caller.unsent = plan.request(number, caller.sequence++);
     caller.answer = std::make_unique<HttpResponseParser>(
         HttpParseLimits{.body_bytes_max = kAnswerBytesMax}, false);
-    caller.drips_at = Clock::now();
+    caller.drips_at = SteadyClock::now();
     flush(plan, number);
 }
 
 void Crowd::Body::flush(const CrowdPlan& plan, std::size_t number) {
     Caller& caller = callers[number];
-    if (plan.drip_bytes > 0 && Clock::now() < caller.drips_at) {
+    if (plan.drip_bytes > 0 && SteadyClock::now() < caller.drips_at) {
         return;
     }
     while (!caller.unsent.empty()) {
@@ -134,7 +134,7 @@ void Crowd::Body::flush(const CrowdPlan& plan, std::size_t number) {
         }
         caller.unsent.erase(0, static_cast<std::size_t>(sent));
         if (plan.drip_bytes > 0) {
-            caller.drips_at = Clock::now() + kDripPause;
+            caller.drips_at = SteadyClock::now() + kDripPause;
             break;
         }
     }
@@ -214,10 +214,10 @@ CrowdReport Crowd::finish() {
 void Crowd::run() {
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
     std::vector<epoll_event> events(kEventsMax);
-    auto credited = Clock::now();
+    auto credited = SteadyClock::now();
     double credit = 0;
     while (!is_over_) {
-        const auto now = Clock::now();
+        const auto now = SteadyClock::now();
         const std::chrono::duration<double> since = now - credited;
         credited = now;
         const auto pace = static_cast<double>(plan_.opened_per_second_max);

@@ -13,7 +13,7 @@
 namespace interlock {
 
 Result<DiskSyncReport> measure_disk_sync(const DiskSyncOptions& options) {
-    using Clock = std::chrono::steady_clock;
+    using SteadyClock = std::chrono::steady_clock;
     const FileDescriptor file(
         ::open(options.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (!file.is_open()) {
@@ -21,14 +21,14 @@ Result<DiskSyncReport> measure_disk_sync(const DiskSyncOptions& options) {
     }
     const std::string bytes(options.append_bytes, 'x');
     std::vector<std::int64_t> latencies_us;
-    const Clock::time_point begin = Clock::now();
-    Clock::time_point last = begin;
+    const SteadyClock::time_point begin = SteadyClock::now();
+    SteadyClock::time_point last = begin;
     while (last - begin < options.duration) {
         if (::write(file.get(), bytes.data(), bytes.size()) != std::ssize(bytes) ||
             ::fdatasync(file.get()) != 0) {
             return system_failure("write", options.path);
         }
-        const Clock::time_point now = Clock::now();
+        const SteadyClock::time_point now = SteadyClock::now();
         latencies_us.push_back(
             std::chrono::duration_cast<std::chrono::microseconds>(now - last).count());
         last = now;

@@ -131,16 +131,16 @@ std::vector<Subject> subjects() {
 }
 
 void measure(Subject& subject, std::int64_t samples) {
-    using Clock = std::chrono::steady_clock;
+    using SteadyClock = std::chrono::steady_clock;
     std::vector<std::int64_t> batches;
     batches.reserve(static_cast<std::size_t>(samples));
     for (std::int64_t i = 0; i < samples; ++i) {
         bool is_right = true;
-        const auto begin = Clock::now();
+        const auto begin = SteadyClock::now();
         for (std::int64_t call = 0; call < kBatch; ++call) {
             is_right = subject.call() && is_right;
         }
-        const auto took = Clock::now() - begin;
+        const auto took = SteadyClock::now() - begin;
         CHECK(is_right);  // Otherwise something else was measured.
         batches.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
     }

@@ -170,13 +170,13 @@ std::vector<Part> parts_of(const TickWorld& world, const StateFacts& state) {
 }
 
 void measure(Part& part, std::int64_t samples) {
-    using Clock = std::chrono::steady_clock;
+    using SteadyClock = std::chrono::steady_clock;
     std::vector<std::int64_t> ticks;
     ticks.reserve(static_cast<std::size_t>(samples));
     for (std::int64_t i = 0; i < samples; ++i) {
-        const auto begin = Clock::now();
+        const auto begin = SteadyClock::now();
         const bool is_right = part.call();
-        const auto took = Clock::now() - begin;
+        const auto took = SteadyClock::now() - begin;
         CHECK(is_right);  // Otherwise something else was measured.
         ticks.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
     }

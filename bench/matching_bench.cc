@@ -12,7 +12,7 @@
 namespace interlock {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr MatchingLimits kLimits{.orders_max = std::size_t{1} << 17};
 constexpr int kClockReadings = 100'000;
@@ -56,18 +56,18 @@ void play(MatchingEngine& engine, const MatchingCall& call, FoldingSink& sink) {
     }
 }
 
-std::int64_t ns_between(Clock::time_point from, Clock::time_point to) {
+std::int64_t ns_between(SteadyClock::time_point from, SteadyClock::time_point to) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count();
 }
 
 double measure_rate(const std::vector<MatchingCall>& flow, std::uint64_t& fingerprint) {
     MatchingEngine engine(kLimits);
     FoldingSink sink;
-    const auto start = Clock::now();
+    const auto start = SteadyClock::now();
     for (const MatchingCall& call : flow) {
         play(engine, call, sink);
     }
-    const auto took = std::max<std::int64_t>(ns_between(start, Clock::now()), 1);
+    const auto took = std::max<std::int64_t>(ns_between(start, SteadyClock::now()), 1);
     fingerprint = sink.fingerprint;
     return static_cast<double>(flow.size()) * 1e9 / static_cast<double>(took);
 }
@@ -75,8 +75,8 @@ double measure_rate(const std::vector<MatchingCall>& flow, std::uint64_t& finger
 std::int64_t measure_clock() {
     std::vector<std::int64_t> readings(kClockReadings);
     for (std::int64_t& reading : readings) {
-        const auto start = Clock::now();
-        reading = ns_between(start, Clock::now());
+        const auto start = SteadyClock::now();
+        reading = ns_between(start, SteadyClock::now());
     }
     return median_of(std::move(readings));
 }
@@ -88,9 +88,9 @@ void measure_calls(const std::vector<MatchingCall>& flow, MatchingRow& row) {
     std::size_t resting_most = 0;
     std::size_t levels_most = 0;
     for (std::size_t i = 0; i < flow.size(); ++i) {
-        const auto start = Clock::now();
+        const auto start = SteadyClock::now();
         play(engine, flow[i], sink);
-        times[i] = ns_between(start, Clock::now());
+        times[i] = ns_between(start, SteadyClock::now());
         resting_most = std::max(resting_most, engine.resting_orders());
         levels_most = std::max(levels_most, engine.level_count());
     }
