@@ -160,7 +160,7 @@ Error config_error(const Error& error, const std::string& path) {
     return fail(errors::bad_usage, (path.empty() ? "" : path + ": ") + message).error();
 }
 
-Result<void> open_strategy(const Flags& flags, BacktestOptions& options) {
+Result<void> choose_strategy(const Flags& flags, BacktestOptions& options) {
     const StrategyType* type = find_strategy_type(flags.strategy);
     if (type == nullptr) {
         std::string known;
@@ -187,7 +187,7 @@ Result<void> open_strategy(const Flags& flags, BacktestOptions& options) {
 Result<BacktestOptions> options_of(const Flags& flags) {
     BacktestOptions options;
     options.paths = flags.data;
-    TRY(open_strategy(flags, options));
+    TRY(choose_strategy(flags, options));
     TRY_ASSIGN(options.posture, parse_risk_posture(flags.posture));
     TRY_ASSIGN(options.rules, rules_of(flags));
     TRY_ASSIGN(options.deposit, decimal_flag("--deposit", flags.deposit));

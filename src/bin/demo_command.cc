@@ -60,7 +60,7 @@ struct DemoLogin {
     std::string access_key;
 };
 
-std::string text_at(const Json& json, std::string_view key) {
+std::string answer_text(const Json& json, std::string_view key) {
     const Json* value = json.find(key);
     return value != nullptr && value->is_string() ? value->as_string() : std::string();
 }
@@ -68,7 +68,7 @@ std::string text_at(const Json& json, std::string_view key) {
 Result<void> ensure_tenant(Operator& host) {
     TRY_ASSIGN(const Json page, host.call("GET", "/tenants"));
     for (const Json& tenant : page.find("tenants")->items()) {
-        if (text_at(tenant, "tenant_id") == kTenant) {
+        if (answer_text(tenant, "tenant_id") == kTenant) {
             return {};
         }
     }
@@ -81,14 +81,14 @@ Result<std::string> ensure_owner(Operator& host) {
     const std::string humans = "/api/" + std::string(kTenant) + "/humans";
     TRY_ASSIGN(const Json list, host.call("GET", humans));
     for (const Json& human : list.find("humans")->items()) {
-        if (text_at(human, "state") == "active") {
+        if (answer_text(human, "state") == "active") {
             return std::string();
         }
     }
     TRY_ASSIGN(
         const Json invitation,
         host.call("POST", humans, Json::object({{"email", kOwner}, {"system_member", true}})));
-    return text_at(invitation, "activation_path");
+    return answer_text(invitation, "activation_path");
 }
 
 // The demo key is kept beside the data so that the block below can be printed again; real keys are
@@ -108,7 +108,7 @@ Result<std::string> ensure_key(Operator& host, const std::string& data_folder) {
             "POST",
             "/api/" + std::string(kTenant) + "/keys",
             Json::object({{"label", "demo agent"}, {"scopes", std::move(scopes)}})));
-    const std::string key = text_at(made, "access_key");
+    const std::string key = answer_text(made, "access_key");
     TRY(create_file_durably({.path = path, .bytes = key, .mode = 0600}));
     return key;
 }

@@ -50,7 +50,7 @@ Result<std::string> make_key(const std::string& folder) {
             "/api/" + std::string(kTenant) + "/keys",
             Json::object(
                 {{"label", "crash scene"}, {"scopes", Json::array({"planner", "read"})}})));
-    const std::string key = text_in(made.body, {"access_key"});
+    const std::string key = demo_text(made.body, {"access_key"});
     if (key.empty()) {
         return fail(errors::internal, "the second server gave no key: " + to_text(made.body));
     }
@@ -67,10 +67,10 @@ Result<Json> prepare_order(DemoPlanner& planner, int number) {
         const std::string decision =
             planner.decision_id(fmt::format("order{}_{}", number, attempt));
         TRY_ASSIGN(answer, planner.validate(decision, order));
-        if (text_in(answer.json, {"validation", "pass"}) == "true") {
+        if (demo_text(answer.json, {"validation", "pass"}) == "true") {
             TRY_ASSIGN(answer, planner.dry_run(decision, order));
         }
-        if (text_in(answer.json, {"dry_run", "pass"}) == "true") {
+        if (demo_text(answer.json, {"dry_run", "pass"}) == "true") {
             return planner.execute_body(decision, order, answer);
         }
         pause_for(kNextLook);
@@ -117,7 +117,7 @@ Result<void> compare_books(DemoStage& stage, DemoPlanner& planner, const Json& b
         ask_until(
             [&] { return planner.account(); },
             [](const DemoAnswer& answer) {
-                return text_in(answer.json, {"recovery", "phase"}) == "normal";
+                return demo_text(answer.json, {"recovery", "phase"}) == "normal";
             },
             kPatience));
     stage.show(
@@ -129,7 +129,7 @@ Result<void> compare_books(DemoStage& stage, DemoPlanner& planner, const Json& b
         {"the same call again",
          again.took,
          "outcome when the server came back: " +
-             text_in(again.json, {"execution", "0", "submit_status"}),
+             demo_text(again.json, {"execution", "0", "submit_status"}),
          again.audit_ref()});
     TRY_ASSIGN(const VenueBooks venue, read_venue_books(planner.parts().data_folder, kTenant));
     TRY_ASSIGN(const auto ours, holdings_of(account.json));

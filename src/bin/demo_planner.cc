@@ -41,7 +41,7 @@ const Json* value_in(const Json& json, const std::vector<std::string>& path) {
 
 }  // namespace
 
-std::string text_in(const Json& json, const std::vector<std::string>& path) {
+std::string demo_text(const Json& json, const std::vector<std::string>& path) {
     const Json* value = value_in(json, path);
     if (value == nullptr || value->is_null()) {
         return {};
@@ -50,7 +50,7 @@ std::string text_in(const Json& json, const std::vector<std::string>& path) {
 }
 
 std::string DemoAnswer::audit_ref() const {
-    return text_in(json, {"audit_ref"});
+    return demo_text(json, {"audit_ref"});
 }
 
 DemoPlanner::DemoPlanner(Parts parts)
@@ -104,7 +104,7 @@ Json DemoPlanner::execute_body(
     for (const std::string key : {"intent_id", "order_client_id"}) {
         std::vector<std::string> path = row;
         path.push_back(key);
-        intent.set(key, text_in(dry_run.json, path));
+        intent.set(key, demo_text(dry_run.json, path));
     }
     Json body = body_of(decision);
     body.set("execution_mode", "paper");

@@ -78,6 +78,6 @@ Result<DemoAnswer> ask_until(
     std::chrono::milliseconds patience);
 
 // The value at a path of keys, "" when any is absent. Numbers in a path count in lists.
-std::string text_in(const Json& json, const std::vector<std::string>& path);
+std::string demo_text(const Json& json, const std::vector<std::string>& path);
 
 }  // namespace interlock

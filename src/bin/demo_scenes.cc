@@ -23,18 +23,18 @@ constexpr std::chrono::milliseconds kNextLook{250};
 
 std::string verdict_of(const DemoAnswer& answer) {
     const std::string part = answer.json.find("dry_run") != nullptr ? "dry_run" : "validation";
-    const std::string code = text_in(answer.json, {"errors", "0", "code"});
+    const std::string code = demo_text(answer.json, {"errors", "0", "code"});
     if (!code.empty()) {
         return code;
     }
-    if (text_in(answer.json, {part, "pass"}) == "true") {
+    if (demo_text(answer.json, {part, "pass"}) == "true") {
         return part == "dry_run" ? "within limits after costs" : "all five gates pass";
     }
-    return text_in(answer.json, {part, "blocking_reasons", "0"});
+    return demo_text(answer.json, {part, "blocking_reasons", "0"});
 }
 
 Result<void> require_pass(const DemoAnswer& answer, const std::string& part) {
-    if (text_in(answer.json, {part, "pass"}) != "true") {
+    if (demo_text(answer.json, {part, "pass"}) != "true") {
         return fail(errors::internal, "the order did not pass: " + verdict_of(answer));
     }
     return {};
@@ -44,14 +44,14 @@ std::string fill_text(const DemoAnswer& verified) {
     const Json& json = verified.json;
     return fmt::format(
         "{}: {}, {} at {}",
-        text_in(json, {"verification", "overall"}),
-        text_in(json, {"verification", "orders", "0", "final_state"}),
-        text_in(json, {"verification", "orders", "0", "fill_qty"}),
-        text_in(json, {"verification", "orders", "0", "avg_fill_price"}));
+        demo_text(json, {"verification", "overall"}),
+        demo_text(json, {"verification", "orders", "0", "final_state"}),
+        demo_text(json, {"verification", "orders", "0", "fill_qty"}),
+        demo_text(json, {"verification", "orders", "0", "avg_fill_price"}));
 }
 
 bool is_matched(const DemoAnswer& verified) {
-    return text_in(verified.json, {"verification", "overall"}) == "matched";
+    return demo_text(verified.json, {"verification", "overall"}) == "matched";
 }
 
 }  // namespace
@@ -114,10 +114,10 @@ Result<void> DemoScenes::wait_for_normal() {
         ask_until(
             [this] { return planner_.account(); },
             [](const DemoAnswer& answer) {
-                return text_in(answer.json, {"recovery", "phase"}) == "normal";
+                return demo_text(answer.json, {"recovery", "phase"}) == "normal";
             },
             kPatience));
-    if (text_in(account.json, {"recovery", "phase"}) != "normal") {
+    if (demo_text(account.json, {"recovery", "phase"}) != "normal") {
         return fail(errors::internal, "the account did not come out of safe recovery");
     }
     return {};
@@ -141,7 +141,7 @@ Result<DemoScenes::Sent> DemoScenes::send_order(const std::string& name, const D
     stage_.show({"py_dry_run_plan", rehearsed.took, verdict_of(rehearsed), rehearsed.audit_ref()});
     TRY(require_pass(rehearsed, "dry_run"));
     sent.order_client_id =
-        text_in(rehearsed.json, {"dry_run", "projected", "0", "order_client_id"});
+        demo_text(rehearsed.json, {"dry_run", "projected", "0", "order_client_id"});
     sent.body = planner_.execute_body(sent.decision, order, rehearsed);
     TRY_ASSIGN(sent.answer, planner_.execute(sent.body));
     stage_.show(
@@ -149,7 +149,7 @@ Result<DemoScenes::Sent> DemoScenes::send_order(const std::string& name, const D
          sent.answer.took,
          fmt::format(
              "{}, order {}",
-             text_in(sent.answer.json, {"execution", "0", "submit_status"}),
+             demo_text(sent.answer.json, {"execution", "0", "submit_status"}),
              sent.order_client_id),
          sent.answer.audit_ref()});
     return sent;
@@ -200,8 +200,8 @@ Result<void> DemoScenes::good_order() {
          fmt::format(
              "{} bid {} ask {}",
              kSymbol,
-             text_in(market.json, {"market", "0", "best_bid"}),
-             text_in(market.json, {"market", "0", "best_ask"})),
+             demo_text(market.json, {"market", "0", "best_bid"}),
+             demo_text(market.json, {"market", "0", "best_ask"})),
          market.audit_ref()});
     TRY_ASSIGN(first_, send_order("good", order_));
     TRY_ASSIGN(const DemoAnswer verified, planner_.verify(first_.decision, first_.order_client_id));
@@ -254,16 +254,17 @@ Result<void> DemoScenes::over_the_limit() {
     for (const Json& check : checks->items()) {
         stage_.say(fmt::format(
             "{:<20} {:<5} {}",
-            text_in(check, {"name"}),
-            text_in(check, {"pass"}) == "true" ? "pass" : "FAIL",
-            text_in(check, {"detail"})));
+            demo_text(check, {"name"}),
+            demo_text(check, {"pass"}) == "true" ? "pass" : "FAIL",
+            demo_text(check, {"detail"})));
     }
     for (const Json& reason : validation->find("blocking_reasons")->items()) {
         stage_.say("blocked by " + reason.as_string());
     }
     TRY_ASSIGN(const std::int64_t after, orders_at_venue());
     stage_.promise(
-        text_in(*validation, {"pass"}) == "false" && checks->items().size() == 5 && before == after,
+        demo_text(*validation, {"pass"}) == "false" && checks->items().size() == 5 &&
+            before == after,
         "every gate gave its verdict, and nothing was sent");
     return show_receipt(decision);
 }
@@ -277,7 +278,7 @@ Result<void> DemoScenes::silent_venue() {
     order.qty = "0.0" + order.qty.substr(4);
     const auto begun = std::chrono::steady_clock::now();
     TRY_ASSIGN(const Sent sent, send_order("silent", order));
-    const std::string status = text_in(sent.answer.json, {"execution", "0", "submit_status"});
+    const std::string status = demo_text(sent.answer.json, {"execution", "0", "submit_status"});
     stage_.promise(
         status == "timeout" || status == "unknown",
         "no answer is no failure: the outcome is " + status + ", and nothing is sent again");
@@ -286,7 +287,7 @@ Result<void> DemoScenes::silent_venue() {
         ask_until(
             [&] { return planner_.decision(sent.decision); },
             [](const DemoAnswer& answer) {
-                return is_matched(answer) && text_in(answer.json, {"stage"}) == "recorded";
+                return is_matched(answer) && demo_text(answer.json, {"stage"}) == "recorded";
             },
             kPatience));
     stage_.show(

@@ -42,7 +42,7 @@ TestServer::Answer switches(bool global_active, std::map<std::string, bool> tena
     };
 }
 
-class KillCall : public ::testing::Test {
+class KillCallTest : public ::testing::Test {
 protected:
     StopCall everything() const { return {.data_folder = folder.path().string(), .choice = {}}; }
     bool has_file() const { return std::filesystem::exists(folder / "KILL"); }
@@ -51,7 +51,7 @@ protected:
     TempFolder folder;
 };
 
-TEST_F(KillCall, StopsEverythingThroughTheServer) {
+TEST_F(KillCallTest, StopsEverythingThroughTheServer) {
     std::string target;
     std::string body;
     const TestServer server(folder.path().string(), [&](const HttpRequest& request) {
@@ -71,7 +71,7 @@ TEST_F(KillCall, StopsEverythingThroughTheServer) {
     EXPECT_FALSE(has_file());
 }
 
-TEST_F(KillCall, WritesTheFileWhenNoServerRuns) {
+TEST_F(KillCallTest, WritesTheFileWhenNoServerRuns) {
     const StopOutcome outcome = stop(everything());
     EXPECT_TRUE(outcome.stopped);
     EXPECT_TRUE(outcome.by_file);
@@ -79,7 +79,7 @@ TEST_F(KillCall, WritesTheFileWhenNoServerRuns) {
     EXPECT_TRUE(has_file());
 }
 
-TEST_F(KillCall, WritesTheFileWhenTheServerIsSilent) {
+TEST_F(KillCallTest, WritesTheFileWhenTheServerIsSilent) {
     std::vector<HttpResponderPtr> unanswered;
     {
         const TestServer server(
@@ -95,7 +95,7 @@ TEST_F(KillCall, WritesTheFileWhenTheServerIsSilent) {
     }
 }
 
-TEST_F(KillCall, WritesTheFileWhenTheServerCannotRecordTheStop) {
+TEST_F(KillCallTest, WritesTheFileWhenTheServerCannotRecordTheStop) {
     const TestServer server(folder.path().string(), [](const HttpRequest&) {
         return json_answer(503, R"({"error":{"code":"unavailable"}})");
     });
@@ -104,14 +104,14 @@ TEST_F(KillCall, WritesTheFileWhenTheServerCannotRecordTheStop) {
     EXPECT_TRUE(outcome.problem.contains("503 unavailable")) << outcome.problem;
 }
 
-TEST_F(KillCall, WritesTheFileWhenTheServerSaysItIsNotStopped) {
+TEST_F(KillCallTest, WritesTheFileWhenTheServerSaysItIsNotStopped) {
     const TestServer server(folder.path().string(), [](const HttpRequest&) {
         return json_answer(200, R"({"active":false})");
     });
     EXPECT_TRUE(stop(everything()).by_file);
 }
 
-TEST_F(KillCall, StopsNobodyElseWhenOneTenantWasNamed) {
+TEST_F(KillCallTest, StopsNobodyElseWhenOneTenantWasNamed) {
     StopCall call = everything();
     call.choice.tenant = "demo";
     const StopOutcome outcome = stop(call);
@@ -121,7 +121,7 @@ TEST_F(KillCall, StopsNobodyElseWhenOneTenantWasNamed) {
     EXPECT_TRUE(describe(outcome).starts_with("NOT STOPPED"));
 }
 
-TEST_F(KillCall, SaysLoudlyWhenNeitherServerNorFileWork) {
+TEST_F(KillCallTest, SaysLoudlyWhenNeitherServerNorFileWork) {
     StopCall call = everything();
     call.data_folder = folder / "nowhere";
     const StopOutcome outcome = stop(call);
@@ -130,38 +130,38 @@ TEST_F(KillCall, SaysLoudlyWhenNeitherServerNorFileWork) {
     EXPECT_TRUE(describe(outcome).starts_with("NOT STOPPED"));
 }
 
-TEST_F(KillCall, CutsAReasonThatTheServerWouldRefuseBetweenCharacters) {
+TEST_F(KillCallTest, CutsAReasonThatTheServerWouldRefuseBetweenCharacters) {
     StopCall call = everything();
     call.choice.reason = std::string(499, 'x') + "\xc3\xa9";
     stop(call);
     EXPECT_EQ(FileKillFlag(call.data_folder).reason(), std::string(499, 'x'));
 }
 
-TEST_F(KillCall, ReleasesTheGlobalSwitchFirst) {
+TEST_F(KillCallTest, ReleasesTheGlobalSwitchFirst) {
     const TestServer server(folder.path().string(), switches(true, {{"a", true}, {"b", true}}));
     ServerClient to_server = client();
     EXPECT_EQ(place_to_release({}, to_server, {}).value(), system_tenant());
 }
 
-TEST_F(KillCall, ReleasesTheOnlyTenantThatIsStopped) {
+TEST_F(KillCallTest, ReleasesTheOnlyTenantThatIsStopped) {
     const TestServer server(folder.path().string(), switches(false, {{"a", false}, {"b", true}}));
     ServerClient to_server = client();
     EXPECT_EQ(place_to_release({}, to_server, {}).value().text(), "b");
 }
 
-TEST_F(KillCall, AsksWhichOfSeveralStoppedTenantsIsMeant) {
+TEST_F(KillCallTest, AsksWhichOfSeveralStoppedTenantsIsMeant) {
     const TestServer server(folder.path().string(), switches(false, {{"a", true}, {"b", true}}));
     ServerClient to_server = client();
     EXPECT_EQ(place_to_release({}, to_server, {}).error(), ExitCode::usage);
 }
 
-TEST_F(KillCall, FindsNothingToReleaseWhenNothingIsStopped) {
+TEST_F(KillCallTest, FindsNothingToReleaseWhenNothingIsStopped) {
     const TestServer server(folder.path().string(), switches(false, {{"a", false}}));
     ServerClient to_server = client();
     EXPECT_TRUE(place_to_release({}, to_server, {}).value().empty());
 }
 
-TEST_F(KillCall, ShowsEverySwitch) {
+TEST_F(KillCallTest, ShowsEverySwitch) {
     const TestServer server(folder.path().string(), switches(true, {{"a", true}, {"b", false}}));
     ServerClient to_server = client();
     const auto statuses = kill_statuses(to_server, {});

@@ -17,7 +17,7 @@ struct RelayCheck {
     const char* name;
     const char* description;
     const char* example;
-    RelayAnswer answer;
+    RelayAnswerText answer;
 };
 
 // Exactly the text, for programs that compare it, unless it could break the line or steer a
@@ -84,7 +84,8 @@ bool read_line(std::istream& in, std::string& line) {
     return true;
 }
 
-Result<std::string> answer_line(const std::string& line, bool as_json, const RelayAnswer& answer) {
+Result<std::string> answer_line(
+    const std::string& line, bool as_json, const RelayAnswerText& answer) {
     if (line.size() > kRelayLineBytesMax) {
         return fail(
             errors::body_too_large,
@@ -122,7 +123,7 @@ std::vector<RelayCheck> checks() {
 
 }  // namespace
 
-ExitCode answer_lines(const RelayStreams& streams, bool as_json, const RelayAnswer& answer) {
+ExitCode answer_lines(const RelayStreams& streams, bool as_json, const RelayAnswerText& answer) {
     ExitCode code = ExitCode::ok;
     std::string line;
     for (std::size_t number = 1; read_line(streams.in, line); ++number) {

@@ -14,7 +14,7 @@ void add_relay_command(CommandLine& line);
 inline constexpr std::size_t kRelayLineBytesMax = std::size_t{16} << 20;
 
 // What is printed for one case; nothing is printed for a blank line.
-using RelayAnswer = std::function<Result<std::string>(const Json& given, bool as_json)>;
+using RelayAnswerText = std::function<Result<std::string>(const Json& given, bool as_json)>;
 
 struct RelayStreams {
     std::istream& in;
@@ -23,6 +23,6 @@ struct RelayStreams {
 };
 // Answers each line with a line. A line that cannot be read is answered with "error" and explained
 // on `problems` with its number; the others are answered all the same, and the exit code says so.
-ExitCode answer_lines(const RelayStreams& streams, bool as_json, const RelayAnswer& answer);
+ExitCode answer_lines(const RelayStreams& streams, bool as_json, const RelayAnswerText& answer);
 
 }  // namespace interlock

@@ -150,7 +150,7 @@ Made new_message(
                 : rest_with_json(
                       "POST", base + "?wait=true", webhook_route("POST /webhooks/{}/{}", call), {});
         request.uses_bot_token = false;
-        request.repeat = call.edits_original ? Repeat::once : Repeat::never;
+        request.repeat = call.edits_original ? RestRepeat::once : RestRepeat::never;
         request.route.is_global_exempt = true;
         return request;
     }
@@ -163,8 +163,8 @@ Made new_message(
         "/channels/" + channel + "/messages",
         channel_route("POST /channels/{}/messages", channel),
         {});
-    request.repeat =
-        call.nonce.empty() || call.nonce.size() > kNonceBytesMax ? Repeat::never : Repeat::once;
+    request.repeat = call.nonce.empty() || call.nonce.size() > kNonceBytesMax ? RestRepeat::never
+                                                                              : RestRepeat::once;
     return request;
 }
 
@@ -221,7 +221,7 @@ Made make(const EditAction& action, const PlatformCall& call, const std::string&
             webhook_route("PATCH /webhooks/{}/{}/messages/{}", call),
             body);
         request.uses_bot_token = false;
-        request.repeat = Repeat::once;
+        request.repeat = RestRepeat::once;
         request.route.is_global_exempt = true;
         return request;
     }
@@ -234,7 +234,7 @@ Made make(const EditAction& action, const PlatformCall& call, const std::string&
         "/channels/" + channel + "/messages/" + action.message_id,
         channel_route("PATCH /channels/{}/messages/{}", channel),
         body);
-    request.repeat = Repeat::once;
+    request.repeat = RestRepeat::once;
     return request;
 }
 
@@ -247,7 +247,7 @@ Made make(const TypingAction& action, const PlatformCall& call, const std::strin
         .method = "POST",
         .path = "/channels/" + channel + "/typing",
         .route = channel_route("POST /channels/{}/typing", channel),
-        .repeat = Repeat::harmless};
+        .repeat = RestRepeat::harmless};
 }
 
 Made make(
@@ -335,7 +335,7 @@ Made make(const ReactAction& action, const PlatformCall& call, const std::string
         .path = "/channels/" + channel + "/messages/" + action.message_id + "/reactions/" +
                 percent_encode(action.emoji) + "/@me",
         .route = channel_route("/channels/{}/messages/{}/reactions", channel),
-        .repeat = Repeat::once};
+        .repeat = RestRepeat::once};
 }
 
 std::optional<PlatformReply> name_problem(const std::string& name) {
@@ -374,7 +374,7 @@ Made make(const ThreadRenameAction& action, const PlatformCall&, const std::stri
         "/channels/" + action.thread_id,
         channel_route("PATCH /channels/{}", action.thread_id),
         Json::object({{"name", action.thread_name}}));
-    request.repeat = Repeat::once;
+    request.repeat = RestRepeat::once;
     return request;
 }
 

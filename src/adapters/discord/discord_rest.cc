@@ -61,7 +61,7 @@ RestRequest rest_get(std::string path, RouteKey route) {
         .method = "GET",
         .path = std::move(path),
         .route = std::move(route),
-        .repeat = Repeat::harmless};
+        .repeat = RestRepeat::harmless};
 }
 
 RestRequest rest_with_json(
@@ -188,12 +188,12 @@ RestAnswer DiscordRest::run(const RestRequest& request, Timestamp not_after) {
         } else {
             last = uncertain("The connection broke before Discord's answer was there.", 0);
         }
-        if (last.outcome != CallOutcome::unknown || request.repeat == Repeat::never || doubt) {
+        if (last.outcome != CallOutcome::unknown || request.repeat == RestRepeat::never || doubt) {
             break;
         }
         doubt = last;
     }
-    if (request.repeat == Repeat::harmless && (doubt || last.outcome == CallOutcome::unknown)) {
+    if (request.repeat == RestRepeat::harmless && (doubt || last.outcome == CallOutcome::unknown)) {
         return later("Discord did not answer.", "unreachable", kRestRetryPause);
     }
     // What the first try did is not known by the second one's refusal.

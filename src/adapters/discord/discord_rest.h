@@ -22,7 +22,7 @@ inline constexpr Duration kRestTimeout = Duration::of_seconds(10);
 // After a connection that could not be made, and after Discord's own failures.
 inline constexpr Duration kRestRetryPause = Duration::of_seconds(1);
 
-enum class Repeat {
+enum class RestRepeat {
     never,  // What may have been done is not done twice.
     // A second time changes nothing: an edit, a reaction, or a message under a nonce. Discord keeps
     // the nonces of some minutes and, asked to enforce them, answers with the first message.
@@ -37,7 +37,7 @@ struct RestRequest {
     std::string content_type = {};  // Empty: no body.
     std::string body = {};
     bool uses_bot_token = true;
-    Repeat repeat = Repeat::never;
+    RestRepeat repeat = RestRepeat::never;
 };
 
 struct RestAnswer {
