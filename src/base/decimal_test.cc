@@ -66,7 +66,7 @@ Decimal any_decimal() {
     if (kind == 0) {
         units = kMax - (near + 2);
     } else if (kind == 1) {
-        return Decimal::from_units(kMin + near + 2);
+        return Decimal::from_units(kMin + (near + 2));
     } else if (kind == 2) {
         units = units / 1'000'000'000'000'000'000 * 1'000'000'000'000'000'000;
     } else if (kind == 3) {
