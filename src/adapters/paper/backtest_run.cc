@@ -12,8 +12,8 @@ constexpr std::int64_t kSecond = Duration::of_seconds(1).microseconds;
 constexpr std::int64_t kSecondsKept = kSpreadSeconds + 1;
 
 Decimal decimal_of_row(std::int64_t units) {
-    constexpr std::int64_t kUnitsPerRowUnit = 10'000'000'000;
-    return Decimal::from_units(static_cast<__int128>(units) * kUnitsPerRowUnit);
+    constexpr std::int64_t kUnitsOfARow = 10'000'000'000;
+    return Decimal::from_units(static_cast<__int128>(units) * kUnitsOfARow);
 }
 
 // Everything one run needs, from the first row to the last.
