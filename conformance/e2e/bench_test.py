@@ -51,7 +51,7 @@ def main():
     (tick,) = lines_of("tick", "--samples", "2", "--rounds", "1")
     assert tick["open_orders"] == 180 and all(row["p50_us"] > 0 for row in tick["rows"]), tick
     (verify,) = lines_of("verify", "--records", "200", "--artifacts", "20", "--rounds", "1")
-    assert verify["records"] >= 220 and verify["artifacts"] == 20, verify
+    assert verify["records"] >= 220 and verify["artifacts"] >= 20, verify
     (replay,) = lines_of("replay", "--decisions", "50", "--rounds", "1")
     assert replay["decisions"] == 50 and replay["decisions_per_minute"] > 0, replay
     (bots,) = lines_of(

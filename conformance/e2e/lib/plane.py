@@ -51,7 +51,10 @@ def start_sink(folder, *options):
 
 def start_server(folder):
     config = pathlib.Path(folder) / "config.toml"
-    config.write_text("[http]\nrequests_per_second = 0\ntenant_requests_per_second = 0\n")
+    # Without the bounds that keep one caller from doing what these tests do.
+    config.write_text(
+        "[http]\nrequests_per_second = 0\ntenant_requests_per_second = 0\n"
+        "[audit]\nstandard_refused_kib = 0\ntenant_refused_kib = 0\n")
     return Child(
         ["serve", "--config", str(config), "--data", f"{folder}/data", "--port", "0",
          "--sink", f"{folder}/sink.sock"],
