@@ -293,7 +293,9 @@ void Simulation::on_reply(const Delivered& delivered, const Result<Answer>& resu
     }
     if (trader_) {
         supervisors_.on_reply(command, result);
-        trader_->on_reply(command, result, store_is_calm_);
+        // A fault that was set in the life before may strike in this one; then nothing is rolled
+        // back, and an answer that is only remembered still goes out.
+        trader_->on_reply(command, result, store_is_calm_ && !server_->store_has_failed());
     }
     if (bots_) {
         bot_people_.on_reply(command, result);
