@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "core/approval/approval_step.h"
 #include "core/ledger/merkle.h"
+#include "services/restore_state.h"
 
 namespace interlock {
 namespace {
@@ -386,6 +387,10 @@ void LedgerService::break_chain(const ChainReport& report) {
             .at = turn.now(),
         };
         turn.save(break_key(turn.tenant_id()), encode(state));
+        if (is_key_lost_ && turn.tenant_id() == system_tenant()) {
+            // No key: these are the bytes of another day. What rights they give is void.
+            turn.save(std::string(kRestoreKey), encode(RestoreState{.break_seq = seq}));
+        }
         Seal seal = seal_of(turn, turn.tenant_id());
         seal.broken = ChainBreak{
             .bad_seq = fault.seq,

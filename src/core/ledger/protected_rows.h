@@ -17,7 +17,7 @@
 namespace interlock {
 
 // The keys of these states begin so; "tenant_count" is a whole key.
-inline constexpr std::array<std::string_view, 11> kProtectedPrefixes{
+inline constexpr std::array<std::string_view, 12> kProtectedPrefixes{
     "account/",
     "approval/",
     "break/",
@@ -26,6 +26,7 @@ inline constexpr std::array<std::string_view, 11> kProtectedPrefixes{
     "kill/",
     "loop/",
     "onboarding/",
+    "restore/",
     "tenant/",
     "tenant_count",
     "vault/"};
