@@ -87,6 +87,8 @@ std::map<std::string, Row> base_rows() {
         {"list_access_keys", {kHumansAndOperator, {}}},
         {"create_access_key", {kHumansAndOperator, {}}},
         {"revoke_access_key", {kHumansAndOperator, {}}},
+        {"confirm_access_key", {kHumans, {}}},
+        {"seal_backup", {{"operator"}, {}}},
         {"list_humans", {kHumansAndOperator, {"human", "operator"}}},
         {"invite_human", {kHumansAndOperator, {"human", "operator"}}},
         {"get_kill_switch", {kReaders, {"human", "operator"}}},

@@ -95,7 +95,14 @@ Result<void> RelayPlatform::build() {
         .require_address = {config.require_address.begin(), config.require_address.end()},
         .delivery = config.delivery});
     TRY(check_chains());
-    if (const auto opened = plane_->open(); !opened) {
+    if (parts_.is_held) {
+        log_warn(
+            "relay_held",
+            {{"message",
+              "restored from a backup; opens at the next start once a human has "
+              "accepted the break of _system"}});
+        is_shut_ = true;
+    } else if (const auto opened = plane_->open(); !opened) {
         if (opened.error() != errors::master_key_missing &&
             opened.error() != errors::master_key_wrong) {
             return opened;

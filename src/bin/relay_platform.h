@@ -33,6 +33,8 @@ public:
         SealKeys& seal_keys;                                 // Sign the relay's chains, too.
         RelayChains::Known known;                            // Of the ledger.
         std::function<bool(const TenantId&)> tenant_exists;  // Any thread.
+        // Restored from a backup and no human has looked yet: nothing goes to anybody's chat.
+        bool is_held = false;
     };
     static Result<std::unique_ptr<RelayPlatform>> open(Parts parts);
     ~RelayPlatform();
@@ -74,7 +76,7 @@ private:
     std::unique_ptr<RelayFace> face_;
     std::unique_ptr<RelayHttp> http_;
     std::unique_ptr<RelayMediaHttp> media_http_;
-    bool is_shut_ = false;  // The master key is not at hand.
+    bool is_shut_ = false;  // The master key is not at hand, or a restore is not confirmed.
 };
 
 }  // namespace interlock

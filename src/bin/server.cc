@@ -17,6 +17,7 @@
 #include "api/http/agent_operations.h"
 #include "api/http/approval_operations.h"
 #include "api/http/audit_operations.h"
+#include "api/http/backup_operations.h"
 #include "api/http/bot_operations.h"
 #include "api/http/health_operations.h"
 #include "api/http/http_face.h"
@@ -38,12 +39,14 @@
 #include "base/bounded_queue.h"
 #include "base/errors.h"
 #include "base/log.h"
+#include "bin/backup_setup.h"
 #include "bin/bot_platform.h"
 #include "bin/data_path.h"
 #include "bin/descriptor_limit.h"
 #include "bin/exposure.h"
 #include "bin/http_setup.h"
 #include "bin/listeners.h"
+#include "bin/loop_setup.h"
 #include "bin/quarantine.h"
 #include "bin/relay_platform.h"
 #include "bin/server_watch.h"
@@ -59,8 +62,6 @@ namespace interlock {
 namespace {
 
 constexpr std::chrono::milliseconds kVenuePeriod{250};
-// Treasury transfers from this share of the deposit on need an approval.
-constexpr Decimal kTransferShare = Decimal::from_units(10'000'000'000'000'000);
 constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
 
@@ -87,6 +88,7 @@ struct Server::Body {
     std::unique_ptr<OutboxThreads> outbox;
     std::unique_ptr<PasswordPool> workers;
     std::unique_ptr<PrincipalService> principals;
+    BackupSetup backup;
     std::unique_ptr<BotPlatform> platform;
     std::unique_ptr<RelayPlatform> relay;
     OperationTable table;
@@ -108,7 +110,6 @@ struct Server::Body {
     Result<void> build_bots();
     Result<void> build_relay();
     std::string base_url() const;  // As callers know it.
-    Result<LoopConfig> loop_config() const;
     void open_paper_account(const Account& account);
     void watch_venues();
     Result<void> build_plane();
@@ -173,21 +174,6 @@ std::map<TradeMode, Venue*> Server::Body::venues() const {
     return {{TradeMode::paper, paper.get()}, {TradeMode::shadow, shadow.get()}};
 }
 
-Result<LoopConfig> Server::Body::loop_config() const {
-    LoopConfig loop;
-    TRY_ASSIGN(loop.quote, Asset::parse("USDT"));
-    loop.paper_deposit = config.paper_deposit;
-    loop.universe = paper->symbols();
-    loop.shadow_available = true;
-    Json limits = Json::object();
-    for (const auto& [name, value] : config.limits) {
-        limits.set(name, value);
-    }
-    TRY_ASSIGN(loop.limits, decode_limit_changes(limits));
-    TRY_ASSIGN(loop.transfer_threshold, multiply_round_down(config.paper_deposit, kTransferShare));
-    return loop;
-}
-
 void Server::Body::open_paper_account(const Account& account) {
     if (account.key.mode != TradeMode::paper) {
         return;
@@ -248,6 +234,7 @@ Result<void> Server::Body::build_bots() {
 }
 
 Result<void> Server::Body::build_relay() {
+    TRY_ASSIGN(const bool is_held, backup.restored->is_unconfirmed());
     TRY_ASSIGN(
         relay,
         RelayPlatform::open(
@@ -260,9 +247,12 @@ Result<void> Server::Body::build_relay() {
                  {.keys = plane->ledger.lineage(),
                   .expected = plane->ledger.expected(),
                   .is_from_before = plane->ledger.was_from_before()},
-             .tenant_exists = [this](const TenantId& tenant_id) {
-                 return tenant_id != system_tenant() && plane->directory.tenant_exists(tenant_id);
-             }}));
+             .tenant_exists =
+                 [this](const TenantId& tenant_id) {
+                     return tenant_id != system_tenant() &&
+                            plane->directory.tenant_exists(tenant_id);
+                 },
+             .is_held = is_held}));
     metrics.add_text([this] { return relay->plane().metrics_text(); });
     relay->stop_for_broken_chains(*plane);
     plane->ledger.set_other_heads([this] { return relay->heads(); });
@@ -270,7 +260,7 @@ Result<void> Server::Body::build_relay() {
 }
 
 Result<void> Server::Body::build_plane() {
-    TRY_ASSIGN(LoopConfig loop, loop_config());
+    TRY_ASSIGN(LoopConfig loop, loop_config_of(config, paper->symbols()));
     const SubmitTurn to_engine = [this](TurnRequest request) { submit(std::move(request)); };
     plane = std::make_unique<Plane>(
         Plane::Parts{
@@ -328,6 +318,15 @@ Result<void> Server::Body::load() {
             {{"unknown", static_cast<std::int64_t>(recovery.unsettled.size())},
              {"resent", static_cast<std::int64_t>(recovery.resend.size())}});
     }
+    TRY_ASSIGN(
+        backup,
+        open_backups(
+            {.plane = *plane,
+             .principals = *principals,
+             .keys = folder->seal_keys(),
+             .submit = [this](TurnRequest request) { submit(std::move(request)); },
+             .feed = *paper,
+             .venues = {{TradeMode::paper, paper.get()}, {TradeMode::shadow, shadow.get()}}}));
     TRY(build_bots());
     TRY(build_relay());
     outbox->enqueue(std::move(recovery.resend));
@@ -349,6 +348,7 @@ void Server::Body::build_table() {
     register_kill_operations(table, plane->kill);
     register_approval_operations(table, plane->approvals);
     register_audit_operations(table, plane->ledger);
+    register_backup_operations(table, *backup.backups, *backup.restored);
     register_probe_operations(table, plane->probes);
     register_loop_operations(table, *plane->loop);
     register_loop_control_operations(table, *plane->control);
