@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "base/errors.h"
 #include "base/json_list.h"
 #include "bin/backup_cut.h"
 #include "bin/backup_restore.h"
