@@ -326,7 +326,8 @@ private:
         }
         TRY(check_point("head", *head, signer_));
         if (anchor != nullptr && !anchor->is_null()) {
-            TRY(read_anchor(*anchor, report_.tenant_id, *keys_));
+            TRY_ASSIGN(const Anchor place, read_anchor(*anchor, report_.tenant_id, *keys_));
+            report_.anchor_hash = place.system_hash;
         }
         if (checkpoint->is_null()) {
             return {};

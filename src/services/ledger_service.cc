@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "core/approval/approval_step.h"
 #include "core/ledger/merkle.h"
+#include "core/ledger/witnessed_head.h"
 
 namespace interlock {
 namespace {
@@ -431,10 +432,12 @@ void LedgerService::note_break(
             .at = turn.now(),
         };
         turn.save(break_key(turn.tenant_id()), encode(state));
-        AuditDraft draft = turn.draft("OTHER_CHAIN_BROKEN");
+        const bool is_witness = book == kWitnessBook;
+        AuditDraft draft = turn.draft(is_witness ? "WITNESS_DISAGREES" : "OTHER_CHAIN_BROKEN");
         draft.status = AuditStatus::failed;
         draft.severity = AuditSeverity::critical;
-        draft.reason = "a chain of the " + book + " does not hold: " + fault.detail;
+        draft.reason =
+            (is_witness ? "" : "a chain of the " + book + " does not hold: ") + fault.detail;
         draft.detail.set("book", book);
         draft.detail.set("bad_seq", fault.seq);
         draft.detail.set("problem", fault.reason);
