@@ -55,6 +55,7 @@ enum class Plant {
     agent_applies,
     keep_version,
     forget_folds,
+    trust_tampered,
 };
 
 struct PlantInfo {

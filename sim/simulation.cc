@@ -94,6 +94,9 @@ RunResult Simulation::run(std::span<const Step> steps) {
         tell("the end: everything comes to rest");
         end();
     }
+    if (!is_broken() && !world_.on_disk) {
+        tamper();
+    }
     server_.reset();
     result.violation = log_.first();
     counts_.deliveries = deliveries_;

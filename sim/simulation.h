@@ -117,6 +117,7 @@ private:
     void check_effects_flow();
     void ask_again();
     void check_chains();
+    void tamper();
 
     void tell(const std::string& line);
     bool is_broken() const { return log_.first().has_value(); }

@@ -19,6 +19,7 @@
 #include "api/http/strategy_operations.h"
 #include "api/http/supervisor_operations.h"
 #include "api/http/tenant_operations.h"
+#include "api/http/witness_operations.h"
 #include "api/relay/console_operations.h"
 #include "api/relay/relay_operations.h"
 #include "base/check.h"
@@ -310,6 +311,10 @@ void ApiWorld::build_table() {
     register_kill_operations(*table_, plane.kill);
     register_approval_operations(*table_, plane.approvals);
     register_audit_operations(*table_, plane.ledger);
+    witnessed_ = std::make_unique<WitnessedHeads>(
+        [this](TurnRequest request) { world_->submit(std::move(request)); }, world_->memory);
+    register_witness_operations(
+        *table_, *witnessed_, [] { return std::vector<WitnessState>{{.name = "file /w"}}; });
     register_probe_operations(*table_, plane.probes);
     register_loop_operations(*table_, *plane.loop);
     register_loop_control_operations(*table_, *plane.control);

@@ -20,6 +20,7 @@
 #include "services/onboarding/owner_rules.h"
 #include "services/principal_service.h"
 #include "services/recovery_letters.h"
+#include "services/witnessed_heads.h"
 #include "testing/fake_mailer.h"
 #include "testing/memory_pnl_log.h"
 #include "testing/plane_world.h"
@@ -103,6 +104,7 @@ private:
     std::unique_ptr<VaultService> vault_;
     std::unique_ptr<PnlJobs> pnl_;
     std::unique_ptr<BotService> bots_;
+    std::unique_ptr<WitnessedHeads> witnessed_;
     RelayHost relay_;
     std::unique_ptr<OperationTable> table_;
     std::unique_ptr<HttpFace> face_;

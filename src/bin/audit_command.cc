@@ -13,6 +13,7 @@
 #include "bin/human_login.h"
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
+#include "bin/witness_source.h"
 #include "services/ledger_export.h"
 
 namespace interlock {
@@ -31,6 +32,7 @@ struct Options {
     bool knows_breaks = false;
     std::string reason;
     LoginOptions login;
+    WitnessOptions witness;
 };
 
 // The store of the chosen folder and the chain meant; what is wrong has been printed.
@@ -194,12 +196,30 @@ ExitCode verify_file(const GlobalOptions& global, const Options& options) {
     if (!report) {
         return report_failure(global, report.error());
     }
-    if (global.json) {
-        print_json(encode(*report));
-    } else {
-        std::cout << describe_export(*report);
+    bool is_witnessed = true;
+    Json json = encode(*report);
+    std::string text = describe_export(*report);
+    if (options.witness.any()) {
+        const auto witnesses = read_witnesses(options.witness, report->public_key);
+        if (!witnesses) {
+            return report_failure(global, witnesses.error());
+        }
+        const AnchorReport anchor = ask_witnesses(*witnesses, report->anchor_hash);
+        is_witnessed = anchor.problem.empty();
+        json.set("witness", encode(anchor));
+        json.set("witnessed_seq", is_witnessed ? Json(report->anchored_seq) : Json());
+        text += describe(anchor);
+        if (is_witnessed) {
+            text += "Records up to " + std::to_string(report->anchored_seq) +
+                    " were there when it was sealed.\n";
+        }
     }
-    return report->ok() ? ExitCode::ok : ExitCode::refused;
+    if (global.json) {
+        print_json(json);
+    } else {
+        std::cout << text;
+    }
+    return report->ok() && is_witnessed ? ExitCode::ok : ExitCode::refused;
 }
 
 ExitCode run_verify(const GlobalOptions& global, const Options& options) {
@@ -223,6 +243,19 @@ ExitCode run_verify(const GlobalOptions& global, const Options& options) {
             return report_failure(global, key.error());
         }
         check.public_key = *std::move(key);
+    }
+    std::vector<WitnessEvidence> witnesses;
+    if (options.witness.any()) {
+        auto key = check.public_key.empty() ? read_ledger_public_key(*folder)
+                                            : Result<std::string>(check.public_key);
+        auto read =
+            key ? read_witnesses(options.witness, *key) : std::unexpected(std::move(key).error());
+        if (!read) {
+            return report_failure(global, read.error());
+        }
+        witnesses = *std::move(read);
+        check.witnesses = &witnesses;
+        check.check_token = token_check(options.witness);
     }
     ProgressLine progress(global.json);
     check.on_progress = [&](const TenantId& tenant_id, std::int64_t seq) {
@@ -330,6 +363,7 @@ void add_audit_command(CommandLine& line) {
             options->public_key,
             "Whose signatures to accept: 64 hex digits or a file (ledger.pub).")
         ->type_name("KEY");
+    add_witness_options(*verify, options->witness);
     CLI::App* accept = audit->add_subcommand(
         "accept-break", "Take note, as a human, that a chain was broken; it stays on record.");
     accept->add_option("--tenant", options->tenant, "Whose chain (_system: the host's).")

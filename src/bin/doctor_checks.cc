@@ -21,6 +21,7 @@
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
 #include "bin/stop_listener.h"
+#include "bin/witness_setup.h"
 #include "net/client_socket.h"
 #include "net/tls_check.h"
 
@@ -331,6 +332,7 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
         findings.push_back(check_sink(loaded->config));
         findings.push_back(check_stop(loaded->config));
         add(check_exposure(loaded->config, clock));
+        add(check_witnesses(loaded->config));
         findings.push_back(check_tls(loaded->config, clock));
         findings.push_back(check_limits(loaded->config));
         findings.push_back(check_paper_venue(loaded->config, clock));

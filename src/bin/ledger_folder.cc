@@ -113,6 +113,44 @@ Result<void> verify_relay(const FolderCheck& check, Known& known, FolderReport& 
     return {};
 }
 
+Result<void> compare_with_witnesses(
+    const FolderCheck& check, LedgerStore& store, const KeyLineage& keys, FolderReport& report) {
+    if (check.witnesses == nullptr) {
+        return {};
+    }
+    std::int64_t known_break = 0;
+    for (const ChainReport& chain : report.chains) {
+        for (const BreakFound& found : chain.breaks) {
+            if (chain.tenant_id == system_tenant() && check.knows_breaks &&
+                !found.accepted_by.empty()) {
+                known_break = std::max(known_break, found.seq);
+            }
+        }
+    }
+    for (const WitnessEvidence& evidence : *check.witnesses) {
+        TRY_ASSIGN(
+            WitnessReport one,
+            check_witness(
+                {.store = store,
+                 .keys = keys,
+                 .evidence = evidence,
+                 .check_token = check.check_token,
+                 .known_break = known_break}));
+        if (one.malformed > 0) {
+            report.warnings.push_back(
+                one.name + " has " + count_text(one.malformed, "line") +
+                " that is no seal; a crash leaves one at most.");
+        }
+        if (one.unchecked_tokens > 0) {
+            report.warnings.push_back(
+                one.name + " has " + count_text(one.unchecked_tokens, "time stamp") +
+                " that nobody checked: give --tsa-ca.");
+        }
+        report.witnesses.push_back(std::move(one));
+    }
+    return {};
+}
+
 Result<FolderReport> verify_once(const FolderCheck& check) {
     // In this order: the head files never lead, so a snapshot taken later has at least their seq.
     TRY_ASSIGN(const auto mirror, read_head_files(check.data_folder));
@@ -168,6 +206,7 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
             "write the folder could have written them, too. The next start adopts them.");
     }
     TRY(verify_relay(check, known, report));
+    TRY(compare_with_witnesses(check, **store, known.keys, report));
     return report;
 }
 
@@ -235,7 +274,13 @@ Result<std::string> parse_public_key(const std::string& text) {
 }
 
 bool FolderReport::ok() const {
-    return damage.empty() && first_broken() == nullptr;
+    return damage.empty() && first_broken() == nullptr && first_disagreement() == nullptr;
+}
+
+const WitnessReport* FolderReport::first_disagreement() const {
+    const auto found =
+        std::ranges::find_if(witnesses, [](const WitnessReport& witness) { return !witness.ok(); });
+    return found == witnesses.end() ? nullptr : &*found;
 }
 
 Result<FolderSigner> FolderSigner::open(const std::string& data_folder) {
@@ -290,17 +335,28 @@ Json encode(const FolderReport& report) {
     for (const ChainReport& chain : report.relay_chains) {
         relay_chains.push(encode(chain));
     }
+    Json witnesses = Json::array();
+    for (const WitnessReport& witness : report.witnesses) {
+        witnesses.push(encode(witness));
+    }
     const ChainReport* broken = report.first_broken();
-    const bool has_seq = broken != nullptr && broken->fault;
+    const WitnessReport* disagrees = broken == nullptr ? report.first_disagreement() : nullptr;
+    const std::string bad_tenant = broken != nullptr      ? broken->tenant_id.text()
+                                   : disagrees != nullptr ? system_tenant().text()
+                                                          : "";
+    const std::optional<ChainFault> fault = broken != nullptr      ? broken->fault
+                                            : disagrees != nullptr ? disagrees->fault
+                                                                   : std::nullopt;
     return Json::object({
         {"ok", report.ok()},
         {"records", report.records()},
-        {"first_bad_tenant", broken == nullptr ? Json() : Json(broken->tenant_id.text())},
-        {"first_bad_seq", has_seq ? Json(broken->fault->seq) : Json()},
-        {"problem", has_seq ? Json(broken->fault->reason) : Json()},
+        {"first_bad_tenant", bad_tenant.empty() ? Json() : Json(bad_tenant)},
+        {"first_bad_seq", fault ? Json(fault->seq) : Json()},
+        {"problem", fault ? Json(fault->reason) : Json()},
         {"database_damage", report.damage.empty() ? Json() : Json(report.damage)},
         {"chains", std::move(chains)},
         {"relay_chains", std::move(relay_chains)},
+        {"witnesses", std::move(witnesses)},
         {"warnings", json_list(report.warnings)},
     });
 }
@@ -325,6 +381,10 @@ std::string describe(const FolderReport& report) {
     if (!report.damage.empty()) {
         rows.push_back({"(database)", "BROKEN", report.damage});
     }
+    for (const WitnessReport& witness : report.witnesses) {
+        rows.push_back(
+            {"witness " + witness.name, witness.ok() ? "OK" : "DISAGREES", describe(witness)});
+    }
     std::string text = rows.empty() ? "" : render_table({"CHAIN", "STATE", "FOUND"}, rows);
     for (const std::string& warning : report.warnings) {
         text += "Note: " + print_safe(warning) + "\n";
@@ -340,6 +400,11 @@ std::string describe(const FolderReport& report) {
     if (broken != nullptr && !broken->fault && !broken->breaks.empty()) {
         return text + "BREAK: " + print_safe(broken->tenant_id.text()) +
                " was broken once and continued; what stands before the break cannot be trusted.\n";
+    }
+    if (const WitnessReport* witness = report.first_disagreement();
+        broken == nullptr && report.damage.empty() && witness != nullptr) {
+        return text + "BROKEN: " + print_safe(witness->fault->reason) +
+               ". The chains are of one piece, but not what the witness was told.\n";
     }
     if (broken == nullptr || !broken->fault) {
         return text + "BROKEN.\n";

@@ -12,6 +12,7 @@
 #include "bin/console.h"
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
+#include "bin/witness_source.h"
 #include "services/decision_receipt.h"
 
 namespace interlock {
@@ -23,6 +24,7 @@ struct Options {
     std::string output;
     std::string file;
     std::string public_key;
+    WitnessOptions witness;
 };
 
 // Written beside the target and put there when whole, so that no half receipt bears its name.
@@ -142,12 +144,25 @@ ExitCode run_verify(const GlobalOptions& global, const Options& options) {
         return report_failure(global, text.error());
     }
     const ReceiptReport report = verify_receipt(*text, public_key);
-    if (global.json) {
-        print_json(encode(report));
-    } else {
-        std::cout << describe(report);
+    bool is_witnessed = true;
+    Json json = encode(report);
+    std::string said = describe(report);
+    if (options.witness.any() && report.ok()) {
+        const auto witnesses = read_witnesses(options.witness, report.public_key);
+        if (!witnesses) {
+            return report_failure(global, witnesses.error());
+        }
+        const AnchorReport anchor = ask_witnesses(*witnesses, report.anchor_hash);
+        is_witnessed = anchor.problem.empty();
+        json.set("witness", encode(anchor));
+        said += describe(anchor);
     }
-    return report.ok() ? ExitCode::ok : ExitCode::refused;
+    if (global.json) {
+        print_json(json);
+    } else {
+        std::cout << said;
+    }
+    return report.ok() && is_witnessed ? ExitCode::ok : ExitCode::refused;
 }
 
 }  // namespace
@@ -176,6 +191,7 @@ void add_receipt_command(CommandLine& line) {
         ->add_option(
             "--key", options->public_key, "Whose receipt it must be: 64 hex digits or ledger.pub.")
         ->type_name("KEY");
+    add_witness_options(*verify, options->witness);
     verify->callback([&line, options] {
         line.run = [&line, options] { return run_verify(line.global, *options); };
     });

@@ -44,11 +44,13 @@
 #include "bin/exposure.h"
 #include "bin/http_setup.h"
 #include "bin/listeners.h"
+#include "bin/loop_setup.h"
 #include "bin/quarantine.h"
 #include "bin/relay_platform.h"
 #include "bin/server_watch.h"
 #include "bin/stop_listener.h"
 #include "bin/version.h"
+#include "bin/witness_host.h"
 #include "core/market/synthetic_market.h"
 #include "services/ledger_check.h"
 #include "services/loop/venue_sink.h"
@@ -59,8 +61,6 @@ namespace interlock {
 namespace {
 
 constexpr std::chrono::milliseconds kVenuePeriod{250};
-// Treasury transfers from this share of the deposit on need an approval.
-constexpr Decimal kTransferShare = Decimal::from_units(10'000'000'000'000'000);
 constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
 
@@ -89,6 +89,7 @@ struct Server::Body {
     std::unique_ptr<PrincipalService> principals;
     std::unique_ptr<BotPlatform> platform;
     std::unique_ptr<RelayPlatform> relay;
+    std::unique_ptr<WitnessHost> witnesses;
     OperationTable table;
     std::unique_ptr<HttpFace> face;
     std::unique_ptr<OperationCatalog> catalog;
@@ -108,7 +109,6 @@ struct Server::Body {
     Result<void> build_bots();
     Result<void> build_relay();
     std::string base_url() const;  // As callers know it.
-    Result<LoopConfig> loop_config() const;
     void open_paper_account(const Account& account);
     void watch_venues();
     Result<void> build_plane();
@@ -171,21 +171,6 @@ Result<void> Server::Body::open_venues() {
 
 std::map<TradeMode, Venue*> Server::Body::venues() const {
     return {{TradeMode::paper, paper.get()}, {TradeMode::shadow, shadow.get()}};
-}
-
-Result<LoopConfig> Server::Body::loop_config() const {
-    LoopConfig loop;
-    TRY_ASSIGN(loop.quote, Asset::parse("USDT"));
-    loop.paper_deposit = config.paper_deposit;
-    loop.universe = paper->symbols();
-    loop.shadow_available = true;
-    Json limits = Json::object();
-    for (const auto& [name, value] : config.limits) {
-        limits.set(name, value);
-    }
-    TRY_ASSIGN(loop.limits, decode_limit_changes(limits));
-    TRY_ASSIGN(loop.transfer_threshold, multiply_round_down(config.paper_deposit, kTransferShare));
-    return loop;
 }
 
 void Server::Body::open_paper_account(const Account& account) {
@@ -270,7 +255,7 @@ Result<void> Server::Body::build_relay() {
 }
 
 Result<void> Server::Body::build_plane() {
-    TRY_ASSIGN(LoopConfig loop, loop_config());
+    TRY_ASSIGN(LoopConfig loop, loop_config(config, *paper));
     const SubmitTurn to_engine = [this](TurnRequest request) { submit(std::move(request)); };
     plane = std::make_unique<Plane>(
         Plane::Parts{
@@ -298,7 +283,10 @@ Result<void> Server::Body::build_plane() {
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);
     troubles.emplace(to_engine);
-    engine->set_round_duty([this] { plane->ledger.duty(); });
+    engine->set_round_duty([this] {
+        plane->ledger.duty();
+        witnesses->duty();
+    });
     outbox = std::make_unique<OutboxThreads>(plane->outbox, clock, [this](EffectOutcome outcome) {
         engine->submit_internal(plane->runner.outcome_turn(std::move(outcome)));
     });
@@ -330,6 +318,17 @@ Result<void> Server::Body::load() {
     }
     TRY(build_bots());
     TRY(build_relay());
+    TRY_ASSIGN(
+        witnesses,
+        WitnessHost::open(
+            {.config = config.witness,
+             .data_folder = folder->path(),
+             .head_log = folder->head_log(),
+             .store = *store,
+             .clock = clock,
+             .submit = [this](TurnRequest request) { submit(std::move(request)); },
+             .plane = *plane,
+             .metrics = metrics}));
     outbox->enqueue(std::move(recovery.resend));
     outbox->enqueue_unsettled(std::move(recovery.unsettled));
     return {};
@@ -349,6 +348,7 @@ void Server::Body::build_table() {
     register_kill_operations(table, plane->kill);
     register_approval_operations(table, plane->approvals);
     register_audit_operations(table, plane->ledger);
+    witnesses->register_operations(table);
     register_probe_operations(table, plane->probes);
     register_loop_operations(table, *plane->loop);
     register_loop_control_operations(table, *plane->control);
@@ -493,6 +493,7 @@ void Server::start() {
     body_->outbox->start();
     body_->platform->start();
     body_->relay->start();
+    body_->witnesses->start();
     body_->listeners->start();
     if (body_->stop_listener) {
         body_->stop_listener->start();
@@ -540,6 +541,7 @@ void Server::stop() {
     }
     if (body_->started && !body_->store->has_failed()) {
         body_->plane->close();
+        body_->witnesses->stop();
     }
 }
 

@@ -317,9 +317,8 @@ void WitnessService::stop() {
     ring();
     {
         std::unique_lock lock(mutex_);
-        const auto deadline = std::chrono::steady_clock::now() +
-                              std::chrono::microseconds(kWitnessStopGrace.microseconds);
-        changed_.wait_until(lock, deadline, [this] {
+        const std::chrono::microseconds grace(kWitnessStopGrace.microseconds);
+        changed_.wait_for(lock, grace, [this] {
             for (std::size_t i = 0; i < pushers_.size(); ++i) {
                 const bool is_done = answered_[i] == rings_ && pushers_[i]->has_all();
                 if (!is_done && pushers_[i]->state().problem.empty()) {
