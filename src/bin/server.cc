@@ -283,10 +283,7 @@ Result<void> Server::Body::build_plane() {
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);
     troubles.emplace(to_engine);
-    engine->set_round_duty([this] {
-        plane->ledger.duty();
-        witnesses->duty();
-    });
+    engine->set_round_duty([this] { witnesses->duty(); });
     outbox = std::make_unique<OutboxThreads>(plane->outbox, clock, [this](EffectOutcome outcome) {
         engine->submit_internal(plane->runner.outcome_turn(std::move(outcome)));
     });

@@ -12,7 +12,7 @@ Result<std::unique_ptr<WitnessHost>> WitnessHost::open(const Parts& parts) {
             {.config = parts.config,
              .data_folder = parts.data_folder,
              .first_public_key = parts.plane.ledger.public_key()}));
-    std::unique_ptr<WitnessHost> host(new WitnessHost());
+    std::unique_ptr<WitnessHost> host(new WitnessHost(parts.plane));
     host->service_ = std::make_unique<WitnessService>(
         WitnessService::Parts{
             .head_log = parts.head_log,

@@ -31,11 +31,16 @@ public:
     void register_operations(OperationTable& table);
     void start() { service_->start(); }
     void stop() { service_->stop(); }  // Behind the last seal.
-    void duty() { service_->duty(); }  // Engine thread, once a round.
+    // Engine thread, once a round: the ledger's own duty, and what witnesses found.
+    void duty() {
+        plane_.ledger.duty();
+        service_->duty();
+    }
 
 private:
-    WitnessHost() = default;
+    explicit WitnessHost(Plane& plane) : plane_(plane) {}
 
+    Plane& plane_;
     std::unique_ptr<WitnessService> service_;
     std::unique_ptr<WitnessedHeads> witnessed_;
 };
