@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/errors.h"
 #include "ports/pnl_log.h"
 
 namespace interlock {
@@ -14,6 +15,9 @@ namespace interlock {
 class MemoryPnlLog final : public PnlLog {
 public:
     Result<void> append(const TenantId& tenant_id, std::string_view line) override {
+        if (is_broken) {
+            return fail(errors::io_failed, "The disk is gone.");
+        }
         lines[tenant_id].emplace_back(line);
         return {};
     }
@@ -39,6 +43,7 @@ public:
     }
     std::map<TenantId, std::vector<std::string>> lines;
     std::map<TenantId, std::string> trades;
+    bool is_broken = false;
 };
 
 }  // namespace interlock

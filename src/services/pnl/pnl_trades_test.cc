@@ -58,7 +58,7 @@ TEST_F(PnlJob, ReadsTheLedgerAnewWhenItsTradesAreNotWhatItLeft) {
     start();
     run_all();
     const std::string first = text_at(last_line(), "realised");
-    const std::string left = log.trades;
+    const std::string left = log.trades[world.tenant];
     ASSERT_FALSE(left.empty());
     std::string changed = left;
     changed[changed.find("\"price\"") + 10] = '7';
@@ -67,12 +67,12 @@ TEST_F(PnlJob, ReadsTheLedgerAnewWhenItsTradesAreNotWhatItLeft) {
           left.substr(0, left.size() - 5),
           left.substr(0, left.find('\n') + 1),
           std::string()}) {
-        log.trades = found;
+        log.trades[world.tenant] = found;
         start();
         run_all();
         EXPECT_EQ(text_at(last_line(), "realised"), first);
         EXPECT_EQ(text_at(last_line(), "fills"), "2");
-        EXPECT_EQ(log.trades, left) << "and keeps them again";
+        EXPECT_EQ(log.trades[world.tenant], left) << "and keeps them again";
     }
 }
 

@@ -17,39 +17,9 @@
 #include "services/pnl/pnl_job.h"
 #include "testing/account_builders.h"
 #include "testing/loop_world.h"
+#include "testing/memory_pnl_log.h"
 
 namespace interlock {
-
-class HeldPnlLog final : public PnlLog {
-public:
-    Result<void> append(const TenantId& tenant_id, std::string_view line) override {
-        if (is_broken) {
-            return fail(errors::io_failed, "The disk is gone.");
-        }
-        lines[tenant_id].emplace_back(line);
-        return {};
-    }
-    Result<std::string> tail(const TenantId& tenant_id, std::size_t lines_max) override {
-        std::string text;
-        const auto& all = lines[tenant_id];
-        for (std::size_t i = all.size() - std::min(all.size(), lines_max); i < all.size(); ++i) {
-            text += all[i] + "\n";
-        }
-        return text;
-    }
-    Result<std::string> read_trades(
-        const TenantId&, std::size_t offset, std::size_t bytes_max) override {
-        return offset < trades.size() ? trades.substr(offset, bytes_max) : std::string();
-    }
-    Result<void> write_trades(const TenantId&, std::size_t offset, std::string_view text) override {
-        trades.resize(offset);
-        trades += text;
-        return {};
-    }
-    std::map<TenantId, std::vector<std::string>> lines;
-    std::string trades;
-    bool is_broken = false;
-};
 
 class PnlJob : public ::testing::Test {
 protected:
@@ -202,7 +172,7 @@ protected:
     }
 
     LoopWorld world;
-    HeldPnlLog log;
+    MemoryPnlLog log;
     std::deque<std::function<void()>> slices;
     std::size_t queue_max = 100;
     std::unique_ptr<PnlJobs> jobs;
