@@ -107,6 +107,11 @@ Result<HttpTurnsReport> run_http_turns(const HttpTurnsOptions& options) {
     report.engine_cpu = busiest_thread(cpu_before, cpu_after);
     report.mean_batch = (after[0] - before[0]) / std::max(1.0, after[1] - before[1]);
     report.in_commit = {static_cast<std::int64_t>((after[2] - before[2]) * 1e6)};
+    if (options.is_killed) {
+        server.process().send_signal(SIGKILL);
+        (void)server.process().wait();
+        return report;
+    }
     if (const int code = server.stop(); code != 0) {
         return fail(
             errors::unavailable, "The server ended with exit code " + std::to_string(code) + ".");

@@ -20,6 +20,7 @@ struct HttpTurnsOptions {
     TurnKind kind = TurnKind::probe;
     std::uint64_t turns = 1;
     std::chrono::milliseconds duration_max{60'000};
+    bool is_killed = false;  // At the end, instead of an orderly stop.
 };
 
 struct HttpTurnsReport {

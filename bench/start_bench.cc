@@ -1,5 +1,7 @@
 #include "bench/start_bench.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -17,6 +19,8 @@ Result<StartBenchReport> run_start_bench(const StartBenchOptions& options) {
     past.folder = folder.path();
     past.callers = 64;
     past.turns = options.turns;
+    past.duration_max = std::chrono::minutes(30);
+    past.is_killed = options.is_killed;
     TRY(run_http_turns(past));
     StartBenchReport report;
     report.turns = static_cast<std::int64_t>(options.turns);
@@ -32,8 +36,14 @@ Result<StartBenchReport> run_start_bench(const StartBenchOptions& options) {
         TRY(server.read_metric("interlock_turns_total"));
         TRY_ASSIGN(const std::int64_t resident, read_resident_bytes(server.pid()));
         report.resident_bytes = std::max(report.resident_bytes, resident);
-        server.stop();
+        if (options.is_killed) {
+            server.process().send_signal(SIGKILL);
+            (void)server.process().wait();
+        } else {
+            server.stop();
+        }
     }
+    report.first = {took_us.front()};
     report.ready = summarize(std::move(took_us));
     return report;
 }

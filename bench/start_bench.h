@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "bench/latency.h"
 
 namespace interlock {
@@ -15,10 +16,13 @@ struct StartBenchOptions {
     std::string program = "/proc/self/exe";
     int rounds = 11;
     std::uint64_t turns = 20'000;  // What the data folder holds.
+    // kill -9 instead of orderly stops: the first start then finds what came since the last seals.
+    bool is_killed = false;
 };
 
 struct StartBenchReport {
     LatencySummary ready;             // From fork to the ready line.
+    Duration first;                   // Of these, the first.
     std::int64_t resident_bytes = 0;  // Idle, the largest of all rounds.
     std::int64_t turns = 0;
     int rounds = 0;

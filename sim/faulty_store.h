@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "sim/forwarding_store.h"
+#include "ports/forwarding_store.h"
 #include "sim/power.h"
 
 namespace interlock::sim {

@@ -158,6 +158,46 @@ void EffectInvariant::on_arrival(const OutboxItem& effect, bool is_justified) {
     }
 }
 
+void AgeInvariant::on_commit(const TurnCommit& turn, const Clocks& clocks) {
+    for (const OutboxItem& item : turn.outbox) {
+        if (adds_no_exposure(item.kind)) {
+            continue;
+        }
+        const Duration left = item.not_after - clocks.now;
+        const Deadline deadline{
+            item.not_after,
+            Duration{clocks.monotonic.microseconds + left.microseconds},
+            clocks.life};
+        effects_[item.effect_id] = deadline;
+        const auto json = parse_json(item.json);
+        const Json* request = json ? json->find("request") : nullptr;
+        const Json* id = request == nullptr ? nullptr : request->find("order_client_id");
+        if (id != nullptr && id->is_string()) {
+            orders_[{item.tenant_id, id->as_string()}] = deadline;
+        }
+    }
+}
+
+void AgeInvariant::on_arrival(const OutboxItem& effect, const Clocks& clocks) {
+    if (const auto found = effects_.find(effect.effect_id); found != effects_.end()) {
+        check(found->second, effect.effect_id.text(), clocks);
+    }
+}
+
+void AgeInvariant::on_submit(
+    const TenantId& tenant_id, const OrderClientId& id, const Clocks& clocks) {
+    if (const auto found = orders_.find({tenant_id, id.text()}); found != orders_.end()) {
+        check(found->second, id.text(), clocks);
+    }
+}
+
+void AgeInvariant::check(const Deadline& deadline, const std::string& what, const Clocks& clocks) {
+    const bool is_late = clocks.life == deadline.life && clocks.monotonic > deadline.send_until;
+    if (clocks.now > deadline.not_after || is_late) {
+        log_.report("age", what + " was sent after " + to_text(deadline.not_after));
+    }
+}
+
 void ReplyInvariant::on_reply(const Delivered& delivered) {
     open_.erase(delivered.number);
     if (!answered_.insert(delivered.number).second) {

@@ -18,6 +18,7 @@
 #include "ports/ledger_store.h"
 #include "services/turn.h"
 #include "sim/command.h"
+#include "sim/limit_oracle.h"
 #include "sim/violation.h"
 
 namespace interlock::sim {
@@ -76,12 +77,19 @@ public:
     ApprovalInvariant(const People& people, ViolationLog& log, bool two_person_rule)
         : people_(people), log_(log), two_person_rule_(two_person_rule) {}
     void on_record(const AuditRecord& record);
-    void on_reply(const Command& command, const Result<Answer>& result);
+    void on_reply(const Command& command, const Result<Answer>& result, Timestamp now);
 
     // Granted and not yet consumed, inside the turn that uses it.
     bool is_being_used(const TenantId& tenant_id, const std::string& approval_id) const;
     std::vector<ApprovalId> all(const TenantId& tenant_id) const;
     std::vector<ApprovalId> pending(const TenantId& tenant_id) const;
+    // Who asked for it, and until when it may be decided, to the millisecond.
+    struct Request {
+        std::string by;
+        Timestamp until;
+    };
+    Request request_of(const TenantId& tenant_id, const ApprovalId& approval_id) const;
+    const EdgeCounts& edges() const { return edges_; }
 
 private:
     struct Held {
@@ -89,12 +97,18 @@ private:
         std::set<std::string> voters;
         Timestamp requested_at;
         bool is_proposal = false;  // Of a bot: one human, a day's time.
+        std::string requested_by;
     };
+    std::size_t needed_for(const Held& held) const {
+        return two_person_rule_ && !held.is_proposal ? 2 : 1;
+    }
+    void check_own_vote(const Held& held, const TenantId& tenant_id, const std::string& voter);
     void on_vote(Held& held, const AuditRecord& record, std::size_t needed);
 
     const People& people_;
     ViolationLog& log_;
     const bool two_person_rule_;
+    EdgeCounts edges_;
     std::map<std::pair<TenantId, std::string>, Held> approvals_;
 };
 
@@ -152,6 +166,36 @@ private:
     std::map<TenantId, Switch> switches_;
     std::map<TenantId, std::set<std::string>> unknown_effects_;
     std::map<std::uint64_t, std::uint64_t> asked_;  // Status questions under way: number → order.
+};
+
+// Nothing that could trade leaves after its time (S11), and a wall clock that was stepped back
+// makes nothing young again.
+class AgeInvariant {
+public:
+    struct Clocks {
+        Timestamp now;
+        Duration monotonic;
+        std::uint64_t life = 0;  // Of the server: what it queued before a crash it queues anew.
+    };
+    explicit AgeInvariant(ViolationLog& log) : log_(log) {}
+    void on_commit(const TurnCommit& turn, const Clocks& clocks);
+    void on_arrival(const OutboxItem& effect, const Clocks& clocks);
+    void on_submit(const TenantId& tenant_id, const OrderClientId& id, const Clocks& clocks);
+    const EdgeCounts& edges() const { return edges_; }
+    EdgeCounts& edges() { return edges_; }
+
+private:
+    struct Deadline {
+        Timestamp not_after;
+        Duration send_until;
+        std::uint64_t life = 0;
+    };
+    void check(const Deadline& deadline, const std::string& what, const Clocks& clocks);
+
+    ViolationLog& log_;
+    EdgeCounts edges_;
+    std::map<EffectId, Deadline> effects_;
+    std::map<std::pair<TenantId, std::string>, Deadline> orders_;
 };
 
 // I1, I2 and I4 at the sink: justified on durable storage, once per key, never sent again.

@@ -13,8 +13,13 @@ std::string text_at(const Json& detail, std::string_view key) {
     return found != nullptr && found->is_string() ? found->as_string() : std::string();
 }
 
-// Times in records are cut to the millisecond.
+// Times in records are cut to the millisecond: a step of a deadline.
 constexpr Duration kTimeGrain = Duration::of_milliseconds(1);
+
+bool is_near(Timestamp a, Timestamp b) {
+    const std::int64_t apart = (a - b).microseconds;
+    return apart <= kTimeGrain.microseconds && -apart <= kTimeGrain.microseconds;
+}
 
 }  // namespace
 
@@ -26,7 +31,8 @@ void ApprovalInvariant::on_record(const AuditRecord& record) {
     const std::pair place(record.draft.tenant_id, text_at(record.draft.detail, "approval_id"));
     if (event == "APPROVAL_REQUESTED") {
         const bool is_proposal = text_at(record.draft.detail, "kind") == "config_proposal";
-        const Held fresh{"pending", {}, record.draft.timestamp, is_proposal};
+        const Held fresh{
+            "pending", {}, record.draft.timestamp, is_proposal, record.draft.principal};
         if (!approvals_.try_emplace(place, fresh).second) {
             log_.report("approval", place.second + " was requested twice");
         }
@@ -42,11 +48,11 @@ void ApprovalInvariant::on_record(const AuditRecord& record) {
     if (held.state != wanted) {
         log_.report("approval", event + " of " + place.second + ", which is " + held.state);
     }
-    const std::size_t needed = two_person_rule_ && !held.is_proposal ? 2 : 1;
     if (event == "APPROVAL_VOTED") {
         on_vote(held, record, 0);
     } else if (event == "APPROVAL_GRANTED") {
-        on_vote(held, record, needed);
+        on_vote(held, record, needed_for(held));
+        check_own_vote(held, record.draft.tenant_id, record.draft.principal);
         held.state = "granted";
     } else if (event == "APPROVAL_CONSUMED") {
         held.state = "consumed";
@@ -66,8 +72,8 @@ void ApprovalInvariant::on_vote(Held& held, const AuditRecord& record, std::size
             "approval", voter + " decided on an approval of " + record.draft.tenant_id.text());
     }
     const Duration life = held.is_proposal ? kApprovalLife : kKillReleaseLife;
-    if (record.draft.timestamp - held.requested_at >
-        Duration{life.microseconds + kTimeGrain.microseconds}) {
+    // Times in records are cut to the millisecond, which can only make this smaller.
+    if (record.draft.timestamp - held.requested_at > life) {
         log_.report("approval", voter + " decided on an approval after its time");
     }
     held.voters.insert(voter);
@@ -76,13 +82,57 @@ void ApprovalInvariant::on_vote(Held& held, const AuditRecord& record, std::size
     }
 }
 
-void ApprovalInvariant::on_reply(const Command& command, const Result<Answer>& result) {
+// Nobody waves through what they asked for themselves while there is somebody else (S14).
+void ApprovalInvariant::check_own_vote(
+    const Held& held, const TenantId& tenant_id, const std::string& voter) {
+    if (needed_for(held) == 1 && voter == held.requested_by &&
+        people_.humans.at(tenant_id).size() > 1) {
+        log_.report("approval", voter + " alone approved what it asked for itself");
+    }
+}
+
+ApprovalInvariant::Request ApprovalInvariant::request_of(
+    const TenantId& tenant_id, const ApprovalId& approval_id) const {
+    const auto found = approvals_.find({tenant_id, approval_id.text()});
+    if (found == approvals_.end()) {
+        return {};
+    }
+    const Held& held = found->second;
+    return {
+        held.requested_by,
+        held.requested_at + (held.is_proposal ? kApprovalLife : kKillReleaseLife)};
+}
+
+void ApprovalInvariant::on_reply(
+    const Command& command, const Result<Answer>& result, Timestamp now) {
     const bool decides =
         command.kind == Command::Kind::approve || command.kind == Command::Kind::reject;
     const bool may = command.principal.kind == PrincipalKind::human &&
                      command.principal.belongs_to(command.tenant_id);
     if (decides && result && !may) {
         log_.report("approval", "no human of the tenant, yet it worked: " + to_text(command));
+    }
+    const auto found = approvals_.find({command.tenant_id, command.approval_id.text()});
+    if (!decides || !may || found == approvals_.end()) {
+        return;
+    }
+    const Request request = request_of(command.tenant_id, command.approval_id);
+    if (is_near(now, request.until)) {
+        edges_.add(Edge::approval_expiry, result.has_value());
+    }
+    const bool is_own = to_text(command.principal) == request.by;
+    if (command.kind != Command::Kind::approve || !is_own || needed_for(found->second) != 1) {
+        return;
+    }
+    const bool has_others = people_.humans.at(command.tenant_id).size() > 1;
+    const Timestamp fresh_until = command.principal.authenticated_at + kFreshAuthentication;
+    if (has_others) {
+        edges_.add(Edge::own_vote, result.has_value());
+    } else if (is_near(now, fresh_until)) {
+        edges_.add(Edge::fresh_login, result.has_value());
+    }
+    if (result && !has_others && now > fresh_until) {
+        log_.report("approval", "an old login was enough to approve an own request");
     }
 }
 

@@ -40,11 +40,6 @@ std::string bytes_of(const Json& json) {
 
 }  // namespace
 
-struct LoopInvariant::Facts {
-    StateFacts state;
-    MarketSet market;
-};
-
 std::vector<VenueAccount> LoopInvariant::accounts() const {
     std::vector<VenueAccount> names;
     for (const auto& [account, held] : accounts_) {
@@ -56,6 +51,11 @@ std::vector<VenueAccount> LoopInvariant::accounts() const {
 const Account* LoopInvariant::find_account(const VenueAccount& account) const {
     const auto found = accounts_.find(account);
     return found == accounts_.end() ? nullptr : found->second.account.get();
+}
+
+std::shared_ptr<const SeenFacts> LoopInvariant::seen_by(const TenantId& tenant_id) const {
+    const auto found = seen_.find(tenant_id);
+    return found == seen_.end() ? nullptr : found->second;
 }
 
 bool LoopInvariant::is_recovering(const VenueAccount& account) const {
@@ -269,7 +269,7 @@ void LoopInvariant::on_fill(const AuditRecord& record) {
     }
 }
 
-std::shared_ptr<const LoopInvariant::Facts> LoopInvariant::facts_of(const StepInputs& inputs) {
+std::shared_ptr<const SeenFacts> LoopInvariant::facts_of(const StepInputs& inputs) {
     if (latest_facts_ && inputs == latest_inputs_) {
         ++counts_.replays;
         return latest_facts_;
@@ -294,7 +294,8 @@ std::shared_ptr<const LoopInvariant::Facts> LoopInvariant::facts_of(const StepIn
     }
     ++counts_.replays;
     latest_inputs_ = inputs;
-    latest_facts_ = std::make_shared<const Facts>(Facts{*std::move(state), *std::move(market)});
+    latest_facts_ =
+        std::make_shared<const SeenFacts>(SeenFacts{*std::move(state), *std::move(market)});
     return latest_facts_;
 }
 
@@ -316,6 +317,11 @@ void LoopInvariant::check_validation(const Decision& decision, bool passed) {
     if (again.pass != passed || bytes_of(encode(again)) != bytes_of(decision.validation)) {
         broken("I9", "the gates say something else of " + decision.decision_id.text() + " again");
     }
+    limits_.judge(
+        {facts->state, facts->market, decision.plan},
+        decision.validation,
+        decision.decision_id.text());
+    seen_[decision.account.tenant_id] = facts;
 }
 
 // What a strategy planned once, it plans again from what was recorded.

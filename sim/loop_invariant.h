@@ -17,6 +17,7 @@
 #include "ports/ledger_store.h"
 #include "services/loop/loop_store.h"
 #include "sim/durable_view.h"
+#include "sim/limit_oracle.h"
 #include "sim/venue_model.h"
 #include "sim/violation.h"
 
@@ -30,7 +31,7 @@ inline Decimal or_huge(const Result<Decimal>& value) {
 
 class LoopInvariant {
 public:
-    LoopInvariant(VenueModel& venue, ViolationLog& log) : venue_(venue), log_(log) {}
+    LoopInvariant(VenueModel& venue, ViolationLog& log) : venue_(venue), log_(log), limits_(log) {}
 
     // One committed turn, with its records decoded.
     void on_commit(const TurnCommit& turn, std::span<const AuditRecord> records);
@@ -52,6 +53,9 @@ public:
     const std::vector<OrderRecord>& latest_orders() const { return latest_orders_; }
     const std::set<VenueAccount>& latest_accounts() const { return latest_accounts_; }
     const Account* find_account(const VenueAccount& account) const;
+    // What the latest validation of the tenant's planner was judged on; null before the first.
+    std::shared_ptr<const SeenFacts> seen_by(const TenantId& tenant_id) const;
+    const LimitOracle& limits() const { return limits_; }
 
 private:
     struct Held {
@@ -99,21 +103,22 @@ private:
     void compare_with_venue(const VenueAccount& account, const Held& held);
     void compare_orders(const Held& held, const VenueReport& truth);
     void compare_fills(const Held& held, const VenueReport& truth);
-    struct Facts;
     // Null when they cannot be had. The steps of a built-in planner share theirs.
-    std::shared_ptr<const Facts> facts_of(const StepInputs& inputs);
+    std::shared_ptr<const SeenFacts> facts_of(const StepInputs& inputs);
     void broken(std::string_view invariant, const std::string& what) {
         log_.report(invariant, what);
     }
 
     VenueModel& venue_;
     ViolationLog& log_;
+    LimitOracle limits_;
     std::map<VenueAccount, Held> accounts_;
     std::map<OrderName, OrderRecord> orders_;
     std::map<std::string, std::string> artifacts_;  // By hash.
     std::map<OrderName, std::uint64_t> sent_;
     StepInputs latest_inputs_;
-    std::shared_ptr<const Facts> latest_facts_;
+    std::shared_ptr<const SeenFacts> latest_facts_;
+    std::map<TenantId, std::shared_ptr<const SeenFacts>> seen_;
     std::vector<OrderRecord> latest_orders_;
     std::set<VenueAccount> latest_accounts_;
     Counts counts_;

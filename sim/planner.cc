@@ -9,6 +9,9 @@
 namespace interlock::sim {
 namespace {
 
+// In parts of a thousand: plans that aim at a limit instead of trading.
+constexpr std::uint64_t kEdgePlans = 550;
+
 std::string hash_of(const Command& command) {
     return sha256_hex(command.tool + "|" + to_text(command.body));
 }
@@ -99,7 +102,12 @@ HostilePlanner::PlanUnderWay& HostilePlanner::new_plan(SeededRandom& random) {
     PlanUnderWay plan;
     plan.tenant_id = random.pick(sight_.people.tenants);
     plan.decision_id = "p" + std::to_string(++numbers_[plan.tenant_id]);
-    const std::uint64_t wanted = random.chance(750) ? 1 : random.below(4);
+    const auto aimed =
+        random.chance(kEdgePlans) ? edge_intents(random, plan.tenant_id) : std::optional<Json>();
+    if (aimed) {
+        plan.intents = *aimed;
+    }
+    const std::uint64_t wanted = aimed ? 0 : random.chance(750) ? 1 : random.below(4);
     for (std::uint64_t i = 0; i < wanted; ++i) {
         if (auto intent = new_intent(random)) {
             intent->set("intent_id", "i" + std::to_string(i));

@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ports/venue.h"
 #include "sim/command.h"
+#include "sim/limit_oracle.h"
 #include "sim/seeded.h"
 
 namespace interlock::sim {
@@ -28,6 +30,8 @@ public:
         const People& people;
         std::function<Timestamp()> now;
         const MarketFeed* feed = nullptr;  // Null: there is nothing to trade.
+        // What the tenant's last plan was judged on; null before the first.
+        std::function<std::shared_ptr<const SeenFacts>(const TenantId&)> facts = nullptr;
     };
     explicit HostilePlanner(Sight sight) : sight_(std::move(sight)) {}
 
@@ -55,6 +59,8 @@ private:
     Command call(SeededRandom& random, const TenantId& tenant_id, std::string tool, Json body);
     PlanUnderWay& new_plan(SeededRandom& random);
     std::optional<Json> new_intent(SeededRandom& random);
+    // Plans that aim at a limit, in planner_edges.cc.
+    std::optional<Json> edge_intents(SeededRandom& random, const TenantId& tenant_id);
     Command validate(SeededRandom& random, PlanUnderWay& plan);
     Command dry_run(SeededRandom& random, PlanUnderWay& plan);
     Command execute(SeededRandom& random, PlanUnderWay& plan);

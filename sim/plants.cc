@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 37> kPlants{{
+constexpr std::array<PlantInfo, 39> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -218,6 +218,16 @@ constexpr std::array<PlantInfo, 37> kPlants{{
      "fold",
      Store::any,
      true},
+    {Plant::trust_tampered,
+     "trust_tampered",
+     "a start that finds a broken chain notes it and lets its tenant trade",
+     "tamper",
+     Store::memory},
+    {Plant::archive_too_much,
+     "archive_too_much",
+     "with the records before a cut goes the seal at it",
+     "archive",
+     Store::memory},
 }};
 
 constexpr PlantInfo kNone{Plant::none, "none", "nothing is broken", ""};

@@ -9,8 +9,8 @@
 
 #include "adapters/memory/memory_ledger_store.h"
 #include "ports/effect_sink.h"
+#include "ports/forwarding_store.h"
 #include "sim/command.h"
-#include "sim/forwarding_store.h"
 #include "sim/power.h"
 #include "sim/world.h"
 
@@ -55,6 +55,8 @@ enum class Plant {
     agent_applies,
     keep_version,
     forget_folds,
+    trust_tampered,
+    archive_too_much,
 };
 
 struct PlantInfo {

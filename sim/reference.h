@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "adapters/memory/memory_ledger_store.h"
-#include "sim/forwarding_store.h"
+#include "ports/forwarding_store.h"
 #include "sim/power.h"
 #include "sim/violation.h"
 

@@ -49,6 +49,7 @@ World::World(std::uint64_t from_seed, Plant planted, ViolationLog& log)
       reference(log) {
     if (trades) {
         venue = std::make_unique<VenueModel>(VenueModel::Parts{seed, plant, power, clock});
+        feed = std::make_unique<RatedFeed>(venue->paper());
     }
     if (has_bots) {
         default_bot = default_bot_of(venue->paper());
@@ -180,6 +181,7 @@ void Server::build_plane(KillFlag& flag) {
         loop.quote = *Asset::parse("USDT");
         loop.paper_deposit = Decimal(VenueModel::kDeposit);
         loop.universe = world_.venue->paper().symbols();
+        loop.limits = draw_limits(world_.seed);
         loop.transfer_threshold = Decimal(VenueModel::kDeposit / 100);
     }
     plane_ = std::make_unique<Plane>(
@@ -196,7 +198,7 @@ void Server::build_plane(KillFlag& flag) {
             .submit = [this](TurnRequest request) { submit(std::move(request)); },
             .dispatch =
                 [this](std::vector<OutboxItem> effects) { outbox_->enqueue(std::move(effects)); },
-            .feed = world_.trades ? &world_.venue->paper() : nullptr,
+            .feed = world_.feed.get(),
             .on_account =
                 [this](const Account& account) { world_.venue->open_account(account.key); }},
         PlaneConfig{

@@ -27,6 +27,7 @@
 #include "sim/reference.h"
 #include "sim/venue_model.h"
 #include "sim/world.h"
+#include "sim/world_limits.h"
 
 namespace interlock::sim {
 
@@ -53,6 +54,7 @@ struct World {
     FlagModel flag;
     MirrorModel mirror;
     std::unique_ptr<VenueModel> venue;  // Null where nobody trades.
+    std::unique_ptr<RatedFeed> feed;    // Likewise.
     PaperKeys exchange_keys{clock};
     MasterKeysModel master_keys;
     PnlLogModel pnl_log;

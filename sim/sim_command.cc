@@ -89,7 +89,7 @@ public:
                 run_relay(seed);
             }
             show_progress(seed);
-            if (seed == range_.last || violations_ >= kSimViolationsMax) {
+            if (seed == range_.last || violations_ >= (options_.quick ? 1 : kSimViolationsMax)) {
                 break;
             }
         }
@@ -118,7 +118,10 @@ private:
         fills_ += result.counts.loop.fills;
         decisions_ += result.counts.trader.attempts;
         switches_ += result.counts.trader.hand_overs + result.counts.trader.roll_backs;
-        if (result.violation) {
+        edges_.add(result.counts.edges);
+        if (result.violation && options_.quick) {
+            report_quick(seed, *result.violation);
+        } else if (result.violation) {
             report(seed, steps.size(), [&](std::vector<std::string>& lines) {
                 const sim::Shrunk shrunk = sim::shrink(config, steps, result);
                 config.trace = [&lines](std::string line) { lines.push_back(std::move(line)); };
@@ -147,7 +150,9 @@ private:
         relay_.calls += result.counts.calls;
         relay_.pokes += result.counts.pokes;
         relay_crashes_ += result.crashes;
-        if (result.violation) {
+        if (result.violation && options_.quick) {
+            report_quick(seed, *result.violation);
+        } else if (result.violation) {
             report(seed, steps.size(), [&](std::vector<std::string>& lines) {
                 const sim::RelayShrunk shrunk = sim::shrink(config, steps, result);
                 config.trace = [&lines](std::string line) { lines.push_back(std::move(line)); };
@@ -155,6 +160,13 @@ private:
                 return Found{"relay", shrunk.violation, shrunk.steps.size(), {}};
             });
         }
+    }
+
+    void report_quick(std::uint64_t seed, const sim::Violation& violation) {
+        ++violations_;
+        print(
+            "seed " + std::to_string(seed) + " violates " + violation.invariant + ": " +
+            violation.what);
     }
 
     struct Found {
@@ -241,6 +253,30 @@ private:
         }
         print(
             text + std::to_string(violations_) + (violations_ == 1 ? " violation" : " violations"));
+        if (worlds_.trading) {
+            print("met at the edge per 100 seeds, inside and outside:" + edges_text());
+        }
+    }
+
+    // A limit that nobody came near was not tested by these seeds.
+    std::string edges_text() const {
+        std::string text;
+        for (std::size_t i = 0; i < sim::kEdges; ++i) {
+            text += (i == 0 ? " " : ", ") + std::string(to_word(static_cast<sim::Edge>(i))) + " " +
+                    std::to_string(edges_.inside[i] * 100 / seeds_) + "/" +
+                    std::to_string(edges_.outside[i] * 100 / seeds_);
+        }
+        return text;
+    }
+
+    Json edges_json() const {
+        Json json = Json::object();
+        for (std::size_t i = 0; i < sim::kEdges; ++i) {
+            json.set(
+                std::string(to_word(static_cast<sim::Edge>(i))),
+                Json::array({edges_.inside[i], edges_.outside[i]}));
+        }
+        return json;
     }
 
     void print_summary_json() const {
@@ -259,6 +295,7 @@ private:
             {"control_decisions", decisions_},
             {"switches", switches_},
             {"crashes", crashes_},
+            {"edges", edges_json()},
             {"relay",
              Json::object({
                  {"messages", relay_.stored},
@@ -310,6 +347,7 @@ private:
     std::uint64_t decisions_ = 0;
     std::uint64_t switches_ = 0;  // That had to wait for cancels, done or rolled back.
     std::uint64_t crashes_ = 0;
+    sim::EdgeCounts edges_;
     sim::RelayWatch::Counts relay_;
     std::uint64_t relay_crashes_ = 0;
 };

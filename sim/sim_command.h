@@ -17,6 +17,7 @@ struct SimOptions {
     std::string plant;                  // --plant NAME: break a promise on purpose.
     bool list_plants = false;           // Names, one per line, and nothing else.
     bool trace = false;                 // Print the steps of every run.
+    bool quick = false;                 // --quick: end at the first violation, without its trace.
     std::string commit;                 // Empty: what was compiled in.
 };
 

@@ -27,6 +27,7 @@ Simulation::Simulation(const RunConfig& config)
       approvals_(world_.people, log_, world_.two_person_rule),
       kill_(approvals_, log_),
       effects_(log_),
+      ages_(log_),
       replies_(log_),
       composer_(
           {.people = world_.people,
@@ -36,11 +37,16 @@ Simulation::Simulation(const RunConfig& config)
                [this](const TenantId& tenant_id, bool only_pending) {
                    return only_pending ? approvals_.pending(tenant_id) : approvals_.all(tenant_id);
                },
+           .requester =
+               [this](const TenantId& tenant_id, const ApprovalId& approval_id) {
+                   return approvals_.request_of(tenant_id, approval_id).by;
+               },
            .stops_are_rare = is_trading_day(config.seed)}),
       planner_(
           {.people = world_.people,
            .now = [this] { return world_.clock.now(); },
-           .feed = world_.trades ? &world_.venue->paper() : nullptr}),
+           .feed = world_.trades ? &world_.venue->paper() : nullptr,
+           .facts = [this](const TenantId& tenant_id) { return loop_->seen_by(tenant_id); }}),
       supervisors_(
           {.people = world_.people,
            .now = [this] { return world_.clock.now(); },
@@ -94,10 +100,18 @@ RunResult Simulation::run(std::span<const Step> steps) {
         tell("the end: everything comes to rest");
         end();
     }
+    if (!is_broken() && !world_.on_disk) {
+        tamper();
+    }
     server_.reset();
     result.violation = log_.first();
     counts_.deliveries = deliveries_;
     counts_.folded = folds_.counted();
+    if (loop_) {
+        counts_.edges.add(loop_->limits().edges());
+    }
+    counts_.edges.add(approvals_.edges());
+    counts_.edges.add(ages_.edges());
     counts_.loop = loop_ ? loop_->counts() : LoopInvariant::Counts{};
     counts_.trader = trader_ ? trader_->counts() : TraderInvariant::Counts{};
     counts_.bots = bots_ ? bots_->counts() : BotInvariant::Counts{};
@@ -285,7 +299,7 @@ void Simulation::on_reply(const Delivered& delivered, const Result<Answer>& resu
     tenants_.check_text(
         command.tenant_id, result ? result->body : result.error().message, "an answer");
     answers_.on_reply(command, result);
-    approvals_.on_reply(command, result);
+    approvals_.on_reply(command, result, world_.clock.now());
     kill_.on_reply(delivered, result);
     replies_.on_reply(delivered);
     if (command.kind == Command::Kind::tool) {
@@ -361,6 +375,7 @@ void Simulation::on_committed(std::span<const TurnCommit> turns) {
             records.back().hash = entry.hash;
         }
         folds_.on_commit(turn, records);
+        ages_.on_commit(turn, clocks());
         if (loop_) {
             loop_->on_commit(turn, records);
         }
@@ -383,6 +398,7 @@ void Simulation::on_arrival(const OutboxItem& effect) {
     }
     ++counts_.effects;
     effects_.on_arrival(effect, durable_->justifies(effect));
+    ages_.on_arrival(effect, clocks());
     tenants_.check_text(effect.tenant_id, effect.json, "an effect");
     check_may_leave(effect.tenant_id, effect.effect_id.text());
 }

@@ -46,6 +46,7 @@ struct RunResult {
         LoopInvariant::Counts loop;
         TraderInvariant::Counts trader;
         BotInvariant::Counts bots;
+        EdgeCounts edges;
     } counts;
 };
 
@@ -64,6 +65,13 @@ private:
     void send(SeededRandom& random);
     void deliver_held(SeededRandom& random);
     void advance_clock(SeededRandom& random);
+    // To the moment at which something that waits grows too old, or just beside it.
+    void go_to_deadline(SeededRandom& random);
+    void vote_at_deadline(SeededRandom& random);
+    void send_at_deadline(SeededRandom& random);
+    AgeInvariant::Clocks clocks() {
+        return {world_.clock.now(), world_.clock.monotonic(), world_.lives};
+    }
     void flag_file(SeededRandom& random);
     void flag_trouble(SeededRandom& random);
     void watch_flag();
@@ -117,6 +125,7 @@ private:
     void check_effects_flow();
     void ask_again();
     void check_chains();
+    void tamper();
 
     void tell(const std::string& line);
     bool is_broken() const { return log_.first().has_value(); }
@@ -131,6 +140,7 @@ private:
     ApprovalInvariant approvals_;
     KillInvariant kill_;
     EffectInvariant effects_;
+    AgeInvariant ages_;
     ReplyInvariant replies_;
     Composer composer_;
     HostilePlanner planner_;

@@ -64,6 +64,7 @@ void Simulation::on_submit(const VenueOrderRequest& request) {
     if (bots_) {
         bots_->on_submit(request);
     }
+    ages_.on_submit(tenant_id, request.order_client_id, clocks());
     check_may_leave(tenant_id, request.order_client_id.text());
 }
 

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <array>
 
+#include "services/outbox_runner.h"
 #include "sim/simulation.h"
 
 namespace interlock::sim {
 namespace {
 
 constexpr std::size_t kHeldMax = 40;
+constexpr std::size_t kDeadlineTurns = 64;
 
 std::string to_text(Duration span) {
     return std::to_string(span.microseconds / 1000) + " ms";
@@ -130,7 +132,63 @@ void Simulation::engine_round(SeededRandom& random) {
     server_->engine().run_round(turns_max, std::chrono::microseconds(0));
 }
 
+void Simulation::go_to_deadline(SeededRandom& random) {
+    random.chance(500) ? vote_at_deadline(random) : send_at_deadline(random);
+}
+
+// Somebody decides in the last millisecond, or a moment too late; half of the time it is who asked.
+void Simulation::vote_at_deadline(SeededRandom& random) {
+    std::vector<std::pair<TenantId, ApprovalId>> open;
+    for (const auto& [tenant_id, humans] : world_.people.humans) {
+        for (const ApprovalId& id : approvals_.pending(tenant_id)) {
+            open.emplace_back(tenant_id, id);
+        }
+    }
+    if (open.empty()) {
+        return;
+    }
+    const auto [tenant_id, id] = random.pick(open);
+    const ApprovalInvariant::Request request = approvals_.request_of(tenant_id, id);
+    // What was asked for a day ahead is not waited for.
+    const Duration left = request.until - world_.clock.now();
+    if (left.microseconds <= 0 || left > Duration::of_hours(1)) {
+        return;
+    }
+    const std::int64_t off = static_cast<std::int64_t>(random.below(5)) * 500 - 1000;
+    world_.clock.advance({std::max<std::int64_t>(0, left.microseconds + off)});
+    Principal human = random.pick(world_.people.humans.at(tenant_id));
+    human.authenticated_at = world_.clock.now();
+    deliver(composer_.make_vote(tenant_id, human, id));
+    server_->engine().run_round(kDeadlineTurns, std::chrono::microseconds(0));
+}
+
+// The outbox gets to work when an effect has just, or just not, grown too old.
+void Simulation::send_at_deadline(SeededRandom& random) {
+    const auto waiting = server_->store().load_outbox();
+    if (!waiting) {
+        return;
+    }
+    for (const OutboxItem& item : *waiting) {
+        const Duration left = item.not_after - world_.clock.now();
+        if (adds_no_exposure(item.kind) || left.microseconds <= 0 ||
+            left > Duration::of_minutes(1)) {
+            continue;
+        }
+        const std::int64_t off = static_cast<std::int64_t>(random.below(3)) - 1;
+        world_.clock.advance({left.microseconds + off});
+        ages_.edges().add(Edge::effect_age, off <= 0);
+        for (std::size_t i = 0; i <= waiting->size() && world_.power.on; ++i) {
+            server_->outbox().run_round(std::chrono::milliseconds(0));
+        }
+        return;
+    }
+}
+
 void Simulation::advance_clock(SeededRandom& random) {
+    if (random.chance(150)) {
+        go_to_deadline(random);
+        return;
+    }
     constexpr std::array<std::pair<std::uint64_t, Duration>, 5> kSpans{{
         {600, Duration::of_milliseconds(200)},
         {850, Duration::of_seconds(3)},

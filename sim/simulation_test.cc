@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint64_t kTurns = 300;
 // `./test` runs more of them through the command.
 constexpr std::uint64_t kCleanSeeds = 18;
+constexpr std::uint64_t kEdgeSeeds = 100;
 
 class SimulationTest : public ::testing::Test {
 protected:
@@ -120,6 +121,20 @@ TEST_F(SimulationTest, RunsMeetWhatTheyAreAbout) {
     EXPECT_GT(sum.bots.proposals, 5u);
     EXPECT_GT(sum.bots.orders, 100u);
     EXPECT_GT(sum.bots.buys, 3u);
+}
+
+// A limit that no plan comes within one step of is not tested, however clean the runs are.
+TEST_F(SimulationTest, EveryLimitIsMetAtItsEdgeFromBothSides) {
+    EdgeCounts edges;
+    for (std::uint64_t seed = 1; seed <= kEdgeSeeds; ++seed) {
+        edges.add(run_simulation(config_of(seed), make_steps(seed, kTurns)).counts.edges);
+    }
+    for (std::size_t i = 0; i < kEdges; ++i) {
+        EXPECT_GT(edges.outside[i], 0u) << to_word(static_cast<Edge>(i));
+        // Somebody else is there, so an own vote is always outside.
+        EXPECT_EQ(edges.inside[i] > 0, static_cast<Edge>(i) != Edge::own_vote)
+            << to_word(static_cast<Edge>(i));
+    }
 }
 
 TEST_F(SimulationTest, HasExactlyAsManyCommandsAsTurnsWereAskedFor) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/crypto.h"
+#include "core/approval/approval_step.h"
 
 namespace interlock::sim {
 namespace {
@@ -130,8 +131,12 @@ TenantId Composer::some_tenant(SeededRandom& random, bool or_system) {
 
 Principal Composer::some_human(SeededRandom& random, const TenantId& tenant_id) {
     Principal human = random.pick(sight_.people.humans.at(tenant_id));
+    // A login lasts five minutes for this: some are at its end to the microsecond.
+    const std::int64_t off = static_cast<std::int64_t>(random.below(3)) - 1;
     human.authenticated_at =
-        sight_.now() - Duration::of_minutes(static_cast<std::int64_t>(random.below(8)));
+        random.chance(300)
+            ? sight_.now() - Duration{kFreshAuthentication.microseconds + off}
+            : sight_.now() - Duration::of_minutes(static_cast<std::int64_t>(random.below(8)));
     return human;
 }
 
@@ -230,7 +235,7 @@ Command Composer::kill(SeededRandom& random, bool active) {
     Principal by = sight_.people.host_operator;
     if (tenant_id != system_tenant() && random.chance(600)) {
         by = random.pick(sight_.people.agents.at(tenant_id));
-    } else if (random.chance(500)) {
+    } else if (random.chance(700)) {
         by = some_human(random, tenant_id);
     }
     Command command = make_kill(tenant_id, by, active);
@@ -259,6 +264,13 @@ Command Composer::vote(SeededRandom& random) {
         known = {ApprovalId::trusted("apr_nobodyknowsthis")};
     }
     Command command = make_vote(tenant_id, some_human(random, tenant_id), random.pick(known));
+    // People like to wave through what they asked for themselves.
+    for (const Principal& human : sight_.people.humans.at(tenant_id)) {
+        if (sight_.requester(tenant_id, command.approval_id) == to_text(human) &&
+            random.chance(500)) {
+            command.principal.id = human.id;
+        }
+    }
     command.decision.comment = random.chance(500) ? "seen by " + tenant_id.text() : "";
     if (random.chance(60)) {
         command.decision.subject_hash = sha256_hex("something else");

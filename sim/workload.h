@@ -57,6 +57,7 @@ public:
         std::function<Timestamp()> now;
         std::function<bool(const TenantId&)> is_stopped;
         std::function<std::vector<ApprovalId>(const TenantId&, bool only_pending)> approvals;
+        std::function<std::string(const TenantId&, const ApprovalId&)> requester;
         bool stops_are_rare = false;
     };
     explicit Composer(Sight sight) : sight_(std::move(sight)) {}

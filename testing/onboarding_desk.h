@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/memory/held_seal_keys.h"
 #include "adapters/memory/memory_ledger_store.h"
 #include "base/check.h"
 #include "services/onboarding/onboarding_service.h"
@@ -193,7 +194,7 @@ private:
         Running(MemoryLedgerContents contents, OnboardingDesk& desk, std::string seed)
             : store(std::move(contents)),
               ids(std::move(seed)),
-              runner({store, desk.clock, ids, mirror, observer}),
+              runner({store, desk.clock, ids, mirror, keys, observer}),
               engine(runner),
               passwords({.threads = 0}),
               workers({.threads = 0, .waiting_max = 0}),
@@ -220,6 +221,7 @@ private:
         MemoryLedgerStore store;
         FakeIdSource ids;
         NullHeadMirror mirror;
+        HeldSealKeys keys{std::string(32, 's')};
         NullTurnObserver observer;
         TurnRunner runner;
         InlineEngine engine;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "adapters/memory/held_seal_keys.h"
+#include "adapters/memory/held_segments.h"
 #include "adapters/memory/memory_head_log.h"
 #include "adapters/memory/memory_ledger_store.h"
 #include "base/errors.h"
@@ -166,7 +167,10 @@ public:
                         }
                     },
                 .feed = venues.feed,
-                .on_account = venues.on_account},
+                .on_account = venues.on_account,
+                .segment_bytes = [this](
+                                     const std::string&,
+                                     const std::string& file) { return segments.bytes_of(file); }},
             config_);
         engine = std::make_unique<InlineEngine>(plane->runner);
         publish_directory();
@@ -241,6 +245,7 @@ public:
     MemoryHeadLog head_log;
     FakeClock clock;
     std::unique_ptr<FakeIdSource> ids;
+    HeldSegments segments;
     MemoryLedgerStore memory;
     BreakableStore store{memory};
     NullHeadMirror mirror;

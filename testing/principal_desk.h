@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/memory/held_seal_keys.h"
 #include "adapters/memory/memory_ledger_store.h"
 #include "base/check.h"
 #include "services/principal_service.h"
@@ -101,7 +102,7 @@ private:
         Running(MemoryLedgerContents contents, PrincipalDesk& desk, std::string seed)
             : store(std::move(contents)),
               ids(std::move(seed)),
-              runner({store, desk.clock, ids, mirror, observer}),
+              runner({store, desk.clock, ids, mirror, keys, observer}),
               engine(runner),
               workers(desk.worker_bounds_),
               service(
@@ -125,6 +126,7 @@ private:
         MemoryLedgerStore store;
         FakeIdSource ids;
         NullHeadMirror mirror;
+        HeldSealKeys keys{std::string(32, 's')};
         NullTurnObserver observer;
         TurnRunner runner;
         InlineEngine engine;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/memory/held_seal_keys.h"
 #include "adapters/memory/memory_ledger_store.h"
 #include "adapters/paper/paper_keys.h"
 #include "base/check.h"
@@ -204,7 +205,7 @@ private:
         Running(MemoryLedgerContents contents, VaultDesk& desk, std::string seed)
             : store(std::move(contents)),
               ids(std::move(seed)),
-              runner({store, desk.clock, ids, mirror, observer}),
+              runner({store, desk.clock, ids, mirror, keys, observer}),
               engine(runner),
               workers({.threads = 0, .waiting_max = 0}),
               vault(
@@ -227,6 +228,7 @@ private:
         MemoryLedgerStore store;
         FakeIdSource ids;
         NullHeadMirror mirror;
+        HeldSealKeys keys{std::string(32, 's')};
         NullTurnObserver observer;
         TurnRunner runner;
         InlineEngine engine;

@@ -84,9 +84,6 @@ std::map<std::string, Row> base_rows() {
         {"disable_totp", {all_humans, {}}},
         {"create_tenant", {{"operator"}, {}}},
         {"list_tenants", {{"operator"}, {}}},
-        {"list_access_keys", {kHumansAndOperator, {}}},
-        {"create_access_key", {kHumansAndOperator, {}}},
-        {"revoke_access_key", {kHumansAndOperator, {}}},
         {"list_humans", {kHumansAndOperator, {"human", "operator"}}},
         {"invite_human", {kHumansAndOperator, {"human", "operator"}}},
         {"get_kill_switch", {kReaders, {"human", "operator"}}},
@@ -103,6 +100,9 @@ std::map<std::string, Row> base_rows() {
         {"get_audit_record", {kReaders, {"human", "operator"}}},
         {"get_artifact", {kReaders, {"human", "operator"}}},
         {"submit_probe", {{"agent", "human", "second_human", "operator"}, {}}},
+        {"witness_head", {{"agent"}, {}}},
+        {"witnessed_heads", {with(kHumansAndOperator, "agent"), {}}},
+        {"witness_status", {{"operator"}, {}}},
         {"py_get_canonical_state", {kPlanners, {}}},
         {"py_get_market_snapshot", {kPlanners, {}}},
         {"py_validate_plan", {kPlanners, {}}},
@@ -126,6 +126,20 @@ std::map<std::string, Row> base_rows() {
         {"confirm_external_flow", {kHumans, {}}},
         {"list_alerts", {kReaders, {"human", "operator"}}},
         {"suppress_alert", {kHumans, {}}},
+    };
+}
+
+// A key that came back with a backup is let in by a human alone; nobody on the network has a backup
+// vouched for.
+std::map<std::string, Row> key_and_backup_rows() {
+    return {
+        {"list_access_keys", {kHumansAndOperator, {}}},
+        {"create_access_key", {kHumansAndOperator, {}}},
+        {"revoke_access_key", {kHumansAndOperator, {}}},
+        {"confirm_access_key", {kHumans, {}}},
+        {"seal_backup", {{"operator"}, {}}},
+        {"archive_segment", {{"operator"}, {}}},
+        {"archive_status", {{"operator"}, {}}},
     };
 }
 
@@ -236,6 +250,7 @@ std::map<std::string, Row> rows() {
     std::map<std::string, Row> all = base_rows();
     all.merge(bot_rows());
     all.merge(onboarding_rows());
+    all.merge(key_and_backup_rows());
     all.merge(recovery_rows());
     all.merge(relay_rows());
     all.merge(strategy_rows());

@@ -5,7 +5,9 @@
 #include "api/http/account_operations.h"
 #include "api/http/agent_operations.h"
 #include "api/http/approval_operations.h"
+#include "api/http/archive_operations.h"
 #include "api/http/audit_operations.h"
+#include "api/http/backup_operations.h"
 #include "api/http/bot_operations.h"
 #include "api/http/health_operations.h"
 #include "api/http/human_operations.h"
@@ -19,6 +21,7 @@
 #include "api/http/strategy_operations.h"
 #include "api/http/supervisor_operations.h"
 #include "api/http/tenant_operations.h"
+#include "api/http/witness_operations.h"
 #include "api/relay/console_operations.h"
 #include "api/relay/relay_operations.h"
 #include "base/check.h"
@@ -188,6 +191,18 @@ void ApiWorld::build() {
         .operator_token_hash = sha256_hex(kOperatorToken),
         .password_cost = {.passes = 1, .memory_bytes = 8192}});
     CHECK(principals_->open().has_value());
+    const SubmitTurn to_engine = [this](TurnRequest turn) { world_->submit(std::move(turn)); };
+    backups_ = std::make_unique<BackupService>(
+        BackupService::Parts{to_engine, world_->keys, plane.ledger});
+    restored_ = std::make_unique<RestoreService>(RestoreService::Parts{
+        .runner = plane.runner,
+        .submit = to_engine,
+        .principals = principals_->records(),
+        .directory = plane.directory,
+        .loop = *plane.loop,
+        .feed = *paper_,
+        .venues = {{TradeMode::paper, paper_.get()}}});
+    CHECK(restored_->open().has_value());
     onboarding_ = std::make_unique<OnboardingService>(OnboardingService::Parts{
         .runner = plane.runner,
         .submit = [this](TurnRequest request) { world_->submit(std::move(request)); },
@@ -310,6 +325,12 @@ void ApiWorld::build_table() {
     register_kill_operations(*table_, plane.kill);
     register_approval_operations(*table_, plane.approvals);
     register_audit_operations(*table_, plane.ledger);
+    register_archive_operations(*table_, plane.archive);
+    witnessed_ = std::make_unique<WitnessedHeads>(
+        [this](TurnRequest request) { world_->submit(std::move(request)); }, world_->memory);
+    register_witness_operations(
+        *table_, *witnessed_, [] { return std::vector<WitnessState>{{.name = "file /w"}}; });
+    register_backup_operations(*table_, *backups_, *restored_);
     register_probe_operations(*table_, plane.probes);
     register_loop_operations(*table_, *plane.loop);
     register_loop_control_operations(*table_, *plane.control);

@@ -14,12 +14,15 @@
 #include "api/operation.h"
 #include "net/http_message.h"
 #include "relay_host.h"
+#include "services/backup_service.h"
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
 #include "services/metrics.h"
 #include "services/onboarding/owner_rules.h"
 #include "services/principal_service.h"
 #include "services/recovery_letters.h"
+#include "services/restore_service.h"
+#include "services/witnessed_heads.h"
 #include "testing/fake_mailer.h"
 #include "testing/memory_pnl_log.h"
 #include "testing/plane_world.h"
@@ -98,11 +101,14 @@ private:
     std::unique_ptr<WorkerPool> workers_;
     std::unique_ptr<Metrics> metrics_;
     std::unique_ptr<PrincipalService> principals_;
+    std::unique_ptr<BackupService> backups_;
+    std::unique_ptr<RestoreService> restored_;
     std::unique_ptr<OnboardingService> onboarding_;
     std::unique_ptr<RecoveryLetters> letters_;
     std::unique_ptr<VaultService> vault_;
     std::unique_ptr<PnlJobs> pnl_;
     std::unique_ptr<BotService> bots_;
+    std::unique_ptr<WitnessedHeads> witnessed_;
     RelayHost relay_;
     std::unique_ptr<OperationTable> table_;
     std::unique_ptr<HttpFace> face_;

@@ -1,6 +1,7 @@
 // Seed 004: what the document says of states, of agents and of a human's approval, call by call.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <set>
@@ -414,6 +415,47 @@ TEST_F(BotContract, ADisconnectedBotStallsAndKeepsItsState) {
     api.world.pass(Duration::of_seconds(30));
     status = BotApi::body_of(api.at_tenant(owner, {"GET", "/status"}));
     EXPECT_EQ(*status.find("stalled"), Json(false)) << to_text(status);
+}
+
+// A bot that cannot trade says so at once, with the reason, and so does the restart of it; what
+// began and ended is on the record, once each.
+TEST_F(BotContract, ABlockedBotSaysThatItDoesNotTrade) {
+    const BotApi::Owner owner = api.sign_up_in("blocked", "running");
+    const auto status = [&] { return BotApi::body_of(api.at_tenant(owner, {"GET", "/status"})); };
+    const auto code = [&] { return BotApi::word_at(*status().find("blocked"), "code"); };
+    const auto events = [&](std::string_view event) {
+        return std::ranges::count_if(
+            *api.world.plane_world().plane->ledger.read(TenantId::trusted(owner.tenant), 0, 10'000),
+            [&](const AuditRecord& record) { return record.draft.event == event; });
+    };
+    EXPECT_EQ(*status().find("trading"), Json(true));
+    ASSERT_EQ(api.at_tenant(owner, {"POST", "/kill", R"({"active":true})"}).status, 200);
+    EXPECT_EQ(code(), "stopped");
+    EXPECT_EQ(*status().find("trading"), Json(false));
+    EXPECT_EQ(BotApi::word_at(status(), "bot_state"), "running");
+    api.world.pass(Duration::of_seconds(40));
+    EXPECT_EQ(events("TRADING_BLOCKED"), 1);
+
+    const HttpResponse asked = api.at_tenant(owner, {"POST", "/kill", R"({"active":false})"});
+    const std::string approval = BotApi::word(asked, "release_approval_id");
+    const HttpResponse approved =
+        api.as_human(owner, {"POST", "/approvals/" + approval + "/approve", "{}"});
+    ASSERT_EQ(approved.status, 200) << approved.body;
+    EXPECT_EQ(code(), "disabled");
+    const Json restarted = BotApi::body_of(api.at_tenant(owner, {"POST", "/restart"}));
+    EXPECT_NE(
+        BotApi::word_at(restarted, "message").find("it does not trade. Trading is off"),
+        std::string::npos)
+        << to_text(restarted);
+
+    const HttpResponse enabled =
+        api.as_human(owner, {"POST", "/trading", R"({"enabled":true,"idempotency_key":"again"})"});
+    ASSERT_EQ(enabled.status, 200) << enabled.body;
+    EXPECT_EQ(*BotApi::body_of(enabled).find("blocked"), Json()) << enabled.body;
+    EXPECT_EQ(*status().find("trading"), Json(true));
+    api.world.pass(Duration::of_seconds(40));
+    EXPECT_EQ(events("TRADING_UNBLOCKED"), 1);
+    EXPECT_EQ(*status().find("trading"), Json(true)) << to_text(status());
 }
 
 // Zero cache: a pulse tells when it fetched what it acted on; equal idle ones are counted.

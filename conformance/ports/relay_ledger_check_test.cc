@@ -4,6 +4,7 @@
 
 #include "adapters/sqlite/sqlite_ledger_store.h"
 #include "adapters/sqlite/sqlite_relay_store.h"
+#include "core/ledger/tail_proof.h"
 #include "services/head_proofs.h"
 #include "services/ledger_check.h"
 #include "testing/fake_clock.h"
@@ -38,6 +39,15 @@ struct RelayLedgerCheckTest : ::testing::Test {
                     kAlice,
                     alice,
                     FakeClock::kNoon));
+            }
+            std::vector<HeadLine> lines{{std::string(kRelayBook), kAlice, alice}};
+            if (n <= 2) {
+                lines.push_back({std::string(kRelayBook), kBob, bob});
+            }
+            const auto proofs = prove_tails(
+                lines, 0, [this](std::string_view text) { return ed25519_sign(key, text); });
+            for (std::size_t i = 0; i < lines.size(); ++i) {
+                batch.proofs.push_back({lines[i].tenant_id, proofs[i]});
             }
             ASSERT_TRUE(store->commit(batch).has_value());
         }

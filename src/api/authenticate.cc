@@ -121,6 +121,12 @@ Authenticated authenticate(
             break;
         }
     }
+    // Such a key is nobody's until a human confirms it.
+    if (caller.principal && caller.principal->kind == PrincipalKind::agent &&
+        caller.principal->tenants.empty()) {
+        caller.is_key_locked = true;
+        caller.principal.reset();
+    }
     return caller;
 }
 

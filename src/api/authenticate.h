@@ -32,6 +32,7 @@ struct Authenticated {
     std::optional<Principal> principal;  // Nothing: no credential, or not a valid one.
     bool by_cookie = false;         // The browser sent it by itself: writes need the same origin.
     bool credential_given = false;  // True also for a bad one.
+    bool is_key_locked = false;     // A right access key that a human has to confirm first.
 };
 
 // A key that stood in a path, and whose it is.

@@ -21,6 +21,7 @@ protected:
             Principal agent;
             agent.kind = PrincipalKind::agent;
             agent.id = "key_1";
+            agent.tenants = {TenantId::trusted("demo")};
             all.access_keys[sha256_hex(kKey)] = agent;
             agent.id = "key_2";
             all.access_keys[sha256_hex(kOtherKey)] = agent;
@@ -125,6 +126,7 @@ TEST_F(Authenticate, RefusesACredentialLongerThanTheBound) {
         Principal agent;
         agent.kind = PrincipalKind::agent;
         agent.id = "long";
+        agent.tenants = {TenantId::trusted("demo")};
         all.access_keys[sha256_hex(longest)] = agent;
         all.access_keys[sha256_hex(too_long)] = agent;
     });

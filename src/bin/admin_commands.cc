@@ -6,6 +6,7 @@
 #include "base/json_list.h"
 #include "base/text.h"
 #include "bin/console.h"
+#include "bin/human_login.h"
 #include "bin/recovery_command.h"
 #include "bin/server_client.h"
 
@@ -22,6 +23,8 @@ struct Options {
     bool system_member = false;
     std::string code;
     bool password_stdin = false;
+    bool all = false;
+    LoginOptions login;
 };
 
 std::string tenant_path(const Options& options, std::string_view rest) {
@@ -158,10 +161,83 @@ void add_key_creation(CLI::App& key, CommandLine& line, const std::shared_ptr<Op
              }});
 }
 
+// The keys meant: the one named, or all that wait.
+std::expected<std::vector<std::string>, ExitCode> keys_to_confirm(
+    const GlobalOptions& global, const Options& options, HumanLogin& login) {
+    if (!options.all) {
+        return std::vector<std::string>{options.key_id};
+    }
+    const auto listed = expect_ok(global, login.get(tenant_path(options, "/keys")));
+    if (!listed) {
+        return std::unexpected(listed.error());
+    }
+    std::vector<std::string> ids;
+    for (const Json& key : listed->find("keys")->items()) {
+        if (key.find("locked") != nullptr) {
+            ids.push_back(text_at(key, "key_id"));
+        }
+    }
+    return ids;
+}
+
+ExitCode run_confirmation(const GlobalOptions& global, const Options& options) {
+    if (options.all != options.key_id.empty()) {
+        return report_usage(global, "Name one key, or give --all.", "`interlock key list` shows.");
+    }
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return folder.error();
+    }
+    auto login = HumanLogin::start(global, *folder, options.login);
+    if (!login) {
+        return login.error();
+    }
+    const auto ids = keys_to_confirm(global, options, *login);
+    if (!ids) {
+        return ids.error();
+    }
+    Json confirmed = Json::array();
+    for (const std::string& id : *ids) {
+        auto answer = expect_ok(
+            global,
+            login->post(
+                tenant_path(options, "/keys/" + percent_encode(id) + "/confirm"), Json::object()));
+        if (!answer) {
+            return answer.error();
+        }
+        if (!global.json) {
+            std::cout << "Confirmed " << print_safe(id) << " (" << text_at(*answer, "label")
+                      << ").\n";
+        }
+        confirmed.push(*std::move(answer));
+    }
+    if (global.json) {
+        print_json(Json::object({{"keys", std::move(confirmed)}}));
+    } else if (ids->empty()) {
+        std::cout << "No key of this tenant waits.\n";
+    }
+    return ExitCode::ok;
+}
+
+void add_key_confirmation(
+    CLI::App& key, CommandLine& line, const std::shared_ptr<Options>& options) {
+    CLI::App* confirm = key.add_subcommand(
+        "confirm", "Let a key work again that came back with a backup, as a human.");
+    add_tenant_option(*confirm, *options);
+    confirm->add_option("key_id", options->key_id, "The key's id (key_...).")->type_name("ID");
+    confirm->add_flag("--all", options->all, "Every key of the tenant that waits.");
+    add_login_options(*confirm, options->login);
+    confirm->callback([&line, options] {
+        line.run = [&line, options] { return run_confirmation(line.global, *options); };
+    });
+}
+
 void add_key_commands(CommandLine& line, const std::shared_ptr<Options>& options) {
-    CLI::App* key = line.app.add_subcommand("key", "Make, list and revoke agents' access keys.");
+    CLI::App* key =
+        line.app.add_subcommand("key", "Make, list, confirm and revoke agents' access keys.");
     key->require_subcommand(1);
     add_key_creation(*key, line, options);
+    add_key_confirmation(*key, line, options);
     CLI::App* list =
         key->add_subcommand("list", "List a tenant's keys; never the keys themselves.");
     add_tenant_option(*list, *options);
@@ -175,7 +251,7 @@ void add_key_commands(CommandLine& line, const std::shared_ptr<Options>& options
                  return table_of(
                      answer,
                      "keys",
-                     {"key_id", "label", "scopes", "hint", "created_at", "revoked_at"});
+                     {"key_id", "label", "scopes", "hint", "created_at", "revoked_at", "locked"});
              }});
     CLI::App* revoke = key->add_subcommand("revoke", "Revoke a key at once and for good.");
     add_tenant_option(*revoke, *options);

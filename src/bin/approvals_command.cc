@@ -79,6 +79,20 @@ Result<bool> confirm(
     return equal_ignoring_case(answer, "y") || equal_ignoring_case(answer, "yes");
 }
 
+// A release alone lets nobody trade: what is still off, and who turns it on.
+void tell_what_is_still_off(ServerClient& server, const Json& approval, const Json& decided) {
+    if (text_at(approval, "kind") != "kill_release" || text_at(decided, "state") != "consumed") {
+        return;
+    }
+    const auto status =
+        server.get("/api/" + percent_encode(text_at(approval, "tenant_id")) + "/kill");
+    const Json* const blocked = status && status->ok() ? status->body.find("blocked") : nullptr;
+    if (blocked != nullptr && !blocked->is_null()) {
+        std::cout << "Nothing trades yet. " << print_safe(text_at(*blocked, "reason")) << " "
+                  << print_safe(text_at(*blocked, "next")) << "\n";
+    }
+}
+
 ExitCode decide(const GlobalOptions& global, const Options& options, const std::string& verb) {
     const auto folder = chosen_data_folder(global);
     if (!folder) {
@@ -118,6 +132,7 @@ ExitCode decide(const GlobalOptions& global, const Options& options, const std::
         print_json(*decided);
     } else {
         std::cout << describe_decision(*approval, *decided);
+        tell_what_is_still_off(server, *approval, *decided);
     }
     return ExitCode::ok;
 }

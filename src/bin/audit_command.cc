@@ -8,11 +8,14 @@
 #include "base/bytes.h"
 #include "base/errors.h"
 #include "base/text.h"
+#include "bin/archive_command.h"
+#include "bin/archive_folder.h"
 #include "bin/audit_view.h"
 #include "bin/console.h"
 #include "bin/human_login.h"
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
+#include "bin/witness_source.h"
 #include "services/ledger_export.h"
 
 namespace interlock {
@@ -27,16 +30,18 @@ struct Options {
     std::string output;
     std::string file;
     std::string public_key;
+    std::string archive;
     bool skip_artifacts = false;
     bool knows_breaks = false;
     std::string reason;
     LoginOptions login;
+    WitnessOptions witness;
 };
 
 // The store of the chosen folder and the chain meant; what is wrong has been printed.
 struct Opened {
     std::string data_folder;
-    std::unique_ptr<SqliteLedgerStore> store;
+    std::unique_ptr<WholeLedger> ledger;
     TenantId tenant_id;
 };
 
@@ -45,15 +50,15 @@ std::expected<Opened, ExitCode> open_chain(const GlobalOptions& global, const Op
     if (!folder) {
         return std::unexpected(folder.error());
     }
-    auto store = open_ledger(*folder, LedgerView::live);
-    if (!store) {
-        return std::unexpected(report_failure(global, store.error()));
+    auto ledger = WholeLedger::open(*folder, LedgerView::live, options.archive);
+    if (!ledger) {
+        return std::unexpected(report_failure(global, ledger.error()));
     }
-    const auto tenant_id = choose_chain(**store, options.tenant);
+    const auto tenant_id = choose_chain((*ledger)->store(), options.tenant);
     if (!tenant_id) {
         return std::unexpected(report_failure(global, tenant_id.error()));
     }
-    return Opened{*folder, *std::move(store), *tenant_id};
+    return Opened{*folder, *std::move(ledger), *tenant_id};
 }
 
 ExitCode run_tail(const GlobalOptions& global, const Options& options) {
@@ -68,7 +73,7 @@ ExitCode run_tail(const GlobalOptions& global, const Options& options) {
         .follow = options.follow,
         .json = global.json,
     };
-    const auto done = print_tail(*opened->store, tail, std::cout);
+    const auto done = print_tail(opened->ledger->store(), tail, std::cout);
     return done ? ExitCode::ok : report_failure(global, done.error());
 }
 
@@ -77,7 +82,7 @@ ExitCode run_show(const GlobalOptions& global, const Options& options) {
     if (!opened) {
         return opened.error();
     }
-    const auto record = find_record(*opened->store, opened->tenant_id, options.record);
+    const auto record = find_record(opened->ledger->store(), opened->tenant_id, options.record);
     if (!record) {
         return report_failure(global, record.error());
     }
@@ -157,7 +162,7 @@ ExitCode run_export(const GlobalOptions& global, const Options& options) {
     const bool to_file = !options.output.empty() && options.output != "-";
     ProgressLine progress(!to_file || global.json);
     const ExportSources sources{
-        .store = *opened->store,
+        .store = opened->ledger->store(),
         .mirror_head = mirrored == mirror->end() ? nullptr : &mirrored->second,
         .signer = signer->signer(),
         .created_at = SystemClock().now(),
@@ -194,12 +199,30 @@ ExitCode verify_file(const GlobalOptions& global, const Options& options) {
     if (!report) {
         return report_failure(global, report.error());
     }
-    if (global.json) {
-        print_json(encode(*report));
-    } else {
-        std::cout << describe_export(*report);
+    bool is_witnessed = true;
+    Json json = encode(*report);
+    std::string text = describe_export(*report);
+    if (options.witness.any()) {
+        const auto witnesses = read_witnesses(options.witness, report->public_key);
+        if (!witnesses) {
+            return report_failure(global, witnesses.error());
+        }
+        const AnchorReport anchor = ask_witnesses(*witnesses, report->anchor_hash);
+        is_witnessed = anchor.problem.empty();
+        json.set("witness", encode(anchor));
+        json.set("witnessed_seq", is_witnessed ? Json(report->anchored_seq) : Json());
+        text += describe(anchor);
+        if (is_witnessed) {
+            text += "Records up to " + std::to_string(report->anchored_seq) +
+                    " were there when it was sealed.\n";
+        }
     }
-    return report->ok() ? ExitCode::ok : ExitCode::refused;
+    if (global.json) {
+        print_json(json);
+    } else {
+        std::cout << text;
+    }
+    return report->ok() && is_witnessed ? ExitCode::ok : ExitCode::refused;
 }
 
 ExitCode run_verify(const GlobalOptions& global, const Options& options) {
@@ -214,6 +237,7 @@ ExitCode run_verify(const GlobalOptions& global, const Options& options) {
     check.data_folder = *folder;
     check.check_artifacts = !options.skip_artifacts;
     check.knows_breaks = options.knows_breaks;
+    check.archive_folder = options.archive;
     if (!options.tenant.empty()) {
         check.tenants.push_back(TenantId::trusted(options.tenant));
     }
@@ -223,6 +247,19 @@ ExitCode run_verify(const GlobalOptions& global, const Options& options) {
             return report_failure(global, key.error());
         }
         check.public_key = *std::move(key);
+    }
+    std::vector<WitnessEvidence> witnesses;
+    if (options.witness.any()) {
+        auto key = check.public_key.empty() ? read_ledger_public_key(*folder)
+                                            : Result<std::string>(check.public_key);
+        auto read =
+            key ? read_witnesses(options.witness, *key) : std::unexpected(std::move(key).error());
+        if (!read) {
+            return report_failure(global, read.error());
+        }
+        witnesses = *std::move(read);
+        check.witnesses = &witnesses;
+        check.check_token = token_check(options.witness);
     }
     ProgressLine progress(global.json);
     check.on_progress = [&](const TenantId& tenant_id, std::int64_t seq) {
@@ -278,6 +315,15 @@ void on_chosen(
     });
 }
 
+void add_archive_option(CLI::App& command, Options& options) {
+    command
+        .add_option(
+            "--archive",
+            options.archive,
+            "Where segment files are, besides archive/ of the data folder.")
+        ->type_name("FOLDER");
+}
+
 CLI::Option* add_tenant_option(CLI::App& command, Options& options) {
     return command
         .add_option(
@@ -291,7 +337,8 @@ CLI::Option* add_tenant_option(CLI::App& command, Options& options) {
 
 void add_audit_command(CommandLine& line) {
     CLI::App* audit = line.app.add_subcommand(
-        "audit", "Read, export and verify the ledger; works with or without a running server.");
+        "audit",
+        "Read, export, verify and archive the ledger; works with or without a running server.");
     audit->require_subcommand(1);
     const auto options = std::make_shared<Options>();
 
@@ -308,6 +355,7 @@ void add_audit_command(CommandLine& line) {
     show->add_option("record", options->record, "A sequence number, or an audit_ref (SEQ:HASH).")
         ->required()
         ->type_name("SEQ");
+    add_archive_option(*show, *options);
     on_chosen(*show, line, options, run_show);
 
     CLI::App* exporting = audit->add_subcommand(
@@ -315,7 +363,9 @@ void add_audit_command(CommandLine& line) {
     add_tenant_option(*exporting, *options);
     exporting->add_option("-o,--output", options->output, "The file; standard output otherwise.")
         ->type_name("FILE");
+    add_archive_option(*exporting, *options);
     on_chosen(*exporting, line, options, run_export);
+    add_archive_command(*audit, line);
 
     CLI::App* verify = audit->add_subcommand(
         "verify", "Check the chains of the data folder from the beginning, or an export.");
@@ -330,6 +380,7 @@ void add_audit_command(CommandLine& line) {
             options->public_key,
             "Whose signatures to accept: 64 hex digits or a file (ledger.pub).")
         ->type_name("KEY");
+    add_witness_options(*verify, options->witness);
     CLI::App* accept = audit->add_subcommand(
         "accept-break", "Take note, as a human, that a chain was broken; it stays on record.");
     accept->add_option("--tenant", options->tenant, "Whose chain (_system: the host's).")
@@ -349,6 +400,7 @@ void add_audit_command(CommandLine& line) {
         "--accept-known-breaks",
         options->knows_breaks,
         "Breaks that a human accepted are shown but are no failure.");
+    add_archive_option(*verify, *options);
     on_chosen(*verify, line, options, run_verify);
 }
 

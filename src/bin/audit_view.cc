@@ -15,6 +15,7 @@
 #include "bin/console.h"
 #include "bin/data_path.h"
 #include "bin/server_client.h"
+#include "services/archive_read.h"
 
 namespace interlock {
 namespace {
@@ -146,6 +147,11 @@ Result<void> print_tail(LedgerStore& store, const TailOptions& options, std::ost
     HeadWatch watch(options.data_folder);
     TRY_ASSIGN(const LedgerHead head, store.read_head(options.tenant_id));
     std::int64_t after = std::max<std::int64_t>(0, head.seq - options.count);
+    TRY_ASSIGN(const ArchiveState archive, load_archive(store, options.tenant_id));
+    if (archive.find(after + 1) != nullptr) {
+        TRY_ASSIGN(const auto start, readable_from(store, options.tenant_id));
+        after = start ? start->seq - 1 : after;
+    }
     TRY(print_after(store, options, after, out));
     while (options.follow && out) {
         watch.wait();

@@ -162,6 +162,7 @@ void add_start(CommandLine& line, CLI::App& bench) {
     command->add_option("--rounds", options->rounds, "Starts.")->check(CLI::Range(1, 1000));
     command->add_option("--turns", options->turns, "Turns that the data folder holds.")
         ->check(CLI::Range(1, 10'000'000));
+    command->add_flag("--kill", options->is_killed, "End the servers by kill -9.");
     command->callback([&line, options] {
         line.run = [&line, options] { return run_bench_start_command(line.global, *options); };
     });
@@ -391,6 +392,7 @@ ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions 
         std::cout << to_text(Json::object({
                          {"ready_p50_us", ran->ready.p50_us},
                          {"ready_max_us", ran->ready.max_us},
+                         {"first_us", ran->first.microseconds},
                          {"resident_bytes", ran->resident_bytes},
                          {"turns", ran->turns},
                          {"rounds", ran->rounds},
@@ -400,10 +402,11 @@ ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions 
     }
     std::cout << fmt::format(
         "{} starts on a data folder with {} turns\n"
-        "start to ready   p50 {:.1f} ms, max {:.1f} ms\n"
+        "start to ready   first {:.1f} ms, p50 {:.1f} ms, max {:.1f} ms\n"
         "idle memory      {:.1f} MB resident\n",
         ran->rounds,
         ran->turns,
+        static_cast<double>(ran->first.microseconds) / 1e3,
         static_cast<double>(ran->ready.p50_us) / 1e3,
         static_cast<double>(ran->ready.max_us) / 1e3,
         static_cast<double>(ran->resident_bytes) / 1e6);

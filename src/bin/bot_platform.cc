@@ -77,9 +77,14 @@ Result<void> BotPlatform::build() {
         // Everything else works; whatever needs a key says why it cannot.
         log_error("vault_shut", {{"message", opened.error().message}});
     }
+    segments_ = std::make_unique<FolderSegments>(segments_of(parts_.data_folder, ""));
+    whole_ledger_ =
+        std::make_unique<JoinedLedger>(parts_.store, *segments_, [this](const TenantId& tenant_id) {
+            return Result<ArchiveState>(parts_.plane.archive.archive_of(tenant_id));
+        });
     pnl_ = std::make_unique<PnlJobs>(PnlJobs::Parts{
         .runner = parts_.plane.runner,
-        .store = parts_.store,
+        .store = *whole_ledger_,
         .feed = parts_.feed,
         .log = *log_,
         .clock = parts_.clock,

@@ -9,6 +9,7 @@
 
 #include "adapters/paper/paper_keys.h"
 #include "adapters/system/file_pnl_log.h"
+#include "bin/archive_folder.h"
 #include "bin/config.h"
 #include "ports/master_keys.h"
 #include "services/bot/bot_service.h"
@@ -65,6 +66,8 @@ private:
     std::unique_ptr<MasterKeys> masters_;
     std::optional<FilePnlLog> log_;
     std::unique_ptr<VaultService> vault_;
+    std::unique_ptr<FolderSegments> segments_;
+    std::unique_ptr<JoinedLedger> whole_ledger_;  // For runs that begin before a cut.
     std::unique_ptr<PnlJobs> pnl_;
     std::unique_ptr<BotService> bots_;
     std::unique_ptr<Mailer> mailer_;

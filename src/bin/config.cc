@@ -10,6 +10,7 @@
 #include "bin/config_keys.h"
 #include "bin/config_values.h"
 #include "bin/data_path.h"
+#include "bin/witness_setup.h"
 
 namespace interlock {
 namespace {
@@ -191,6 +192,7 @@ Result<LoadedConfig> load_config(
     if (config.http_tls_certificate.empty() != config.http_tls_key.empty()) {
         return fail(errors::invalid_config, "http.tls_certificate and http.tls_key go together.");
     }
+    TRY(check_witness_config(config.witness));
     return loader.finish();
 }
 

@@ -19,6 +19,21 @@
 
 namespace interlock {
 
+// [audit.witness]: who gets the seals of `_system` besides the data folder. The operator's alone.
+struct WitnessConfig {
+    std::vector<std::string> files = {};  // kWitnessFilesMax at most.
+    std::string webhook = {};             // Gets each line by POST.
+    std::string webhook_token_file = {};  // Of a bearer token; empty: none.
+    std::string interlock = {};  // The operation /api/{tenant}/witness/heads of another server.
+    std::string interlock_key_file = {};
+    std::string tsa = {};         // RFC 3161.
+    std::string tsa_folder = {};  // Where lines and tokens are kept.
+    std::string tsa_ca_file = {};
+    std::string ca_file =
+        {};  // Who vouches for these servers' TLS; empty: the system's authorities.
+};
+inline constexpr std::size_t kWitnessFilesMax = 8;
+
 struct Config {
     std::string data_folder;
     std::string mode = "paper";  // Live trading has no adapter yet, so it is the only word.
@@ -69,6 +84,7 @@ struct Config {
     ControlConfig control;
     SupervisorConfig supervisor;
     RelayConfig relay;
+    WitnessConfig witness;
     LogConfig log;
     bool debug_core_dumps = false;
 };

@@ -3,6 +3,7 @@
 #include "base/ip_address.h"
 #include "base/text.h"
 #include "bin/config_values.h"
+#include "bin/witness_setup.h"
 #include "contracts/loop/risk_limits.h"
 #include "core/principal/recovery_policy.h"
 
@@ -511,7 +512,8 @@ std::vector<ConfigKey> all_config_keys() {
         "File of the key that seals exchange keys; empty: master.key in the data folder.",
         &Config::vault_master_key_file));
     for (const auto& group :
-         {mail_keys(),
+         {witness_config_keys(),
+          mail_keys(),
           paper_keys(),
           supervisor_keys(),
           control_keys(),

@@ -27,6 +27,10 @@ inline std::string relay_heads_folder(const std::string& data_folder) {
 inline std::string head_log_path(const std::string& data_folder) {
     return data_folder + "/heads.log";
 }
+// Segments of the ledger that left the database.
+inline std::string archive_folder(const std::string& data_folder) {
+    return data_folder + "/archive";
+}
 inline std::string quarantine_folder(const std::string& data_folder) {
     return data_folder + "/quarantine";
 }

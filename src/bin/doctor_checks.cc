@@ -21,6 +21,7 @@
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
 #include "bin/stop_listener.h"
+#include "bin/witness_setup.h"
 #include "net/client_socket.h"
 #include "net/tls_check.h"
 
@@ -320,6 +321,7 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
     add(check_data_folder(folder));
     if (exists(folder)) {
         add(check_server(folder));
+        add(check_trading(folder));
         add(check_relay(folder));
         add(check_ledger_files(folder));
         findings.push_back(check_kill_file(folder));
@@ -331,6 +333,7 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
         findings.push_back(check_sink(loaded->config));
         findings.push_back(check_stop(loaded->config));
         add(check_exposure(loaded->config, clock));
+        add(check_witnesses(loaded->config));
         findings.push_back(check_tls(loaded->config, clock));
         findings.push_back(check_limits(loaded->config));
         findings.push_back(check_paper_venue(loaded->config, clock));

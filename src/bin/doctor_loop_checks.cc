@@ -2,12 +2,15 @@
 #include "adapters/paper/paper_venue.h"
 #include "bin/console.h"
 #include "bin/doctor_checks.h"
+#include "bin/kill_call.h"
+#include "bin/server_client.h"
 #include "core/gates/limit_proof.h"
 #include "core/market/synthetic_market.h"
 
 namespace interlock {
 namespace {
 
+constexpr std::chrono::milliseconds kServerPatience{2'000};
 constexpr std::int64_t kSkewMax = 1000;  // Milliseconds; beyond it execution counts as degraded.
 
 // The limits a new account gets, as the server makes them.
@@ -29,6 +32,34 @@ void add_name(std::string& names, std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
+    ServerClient server(data_folder, kServerPatience);
+    const auto statuses = kill_statuses(server, {});
+    if (!statuses) {
+        return {};  // check_server() has said why.
+    }
+    std::vector<DoctorFinding> blocked;
+    for (const auto& [tenant_id, status] : *statuses) {
+        const Json* const why = status.find("blocked");
+        if (why == nullptr || why->is_null()) {
+            continue;
+        }
+        blocked.push_back(
+            {"trading",
+             Health::note,
+             tenant_id.text() + " does not trade. " + text_at(*why, "reason"),
+             text_at(*why, "next")});
+        if (tenant_id == system_tenant()) {
+            return blocked;  // The same is true of everybody.
+        }
+    }
+    if (blocked.empty()) {
+        const auto tenants = static_cast<std::int64_t>(statuses->size()) - 1;
+        return {{"trading", Health::good, count_text(tenants, "tenant") + " may trade", {}}};
+    }
+    return blocked;
+}
 
 DoctorFinding check_limits(const Config& config) {
     const auto limits = configured_limits(config);

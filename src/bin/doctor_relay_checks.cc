@@ -72,7 +72,8 @@ std::vector<DoctorFinding> check_relay(const std::string& data_folder) {
             {"relay",
              Health::bad,
              "it takes nothing: " + status->error_code(),
-             "Look at the server's log for relay_shut or a lost store."}};
+             "Look at the server's log for relay_shut, relay_held (a restored backup) or a lost "
+             "store."}};
     }
     return judge_relay(status->body);
 }

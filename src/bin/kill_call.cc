@@ -199,13 +199,17 @@ std::string describe_statuses(const KillStatuses& statuses) {
         const bool global = tenant_id == system_tenant();
         const bool own = is_true(status, global ? "global_active" : "tenant_active");
         const bool active = is_true(status, "active");
+        const Json* const why = status.find("blocked");
+        const bool blocked = why != nullptr && !why->is_null();
         rows.push_back(
             {global ? "(global)" : tenant_id.text(),
-             own ? "STOPPED" : (active ? "stopped globally" : "running"),
+             own ? "STOPPED"
+                 : (active ? "stopped globally" : (blocked ? "not trading" : "trading")),
              active ? text_at(status, "since") : "-",
              active ? text_at(status, "by") : "-",
              own ? text_at(status, "release_approval_id") : "-",
-             active ? text_at(status, "reason") : "-"});
+             blocked ? text_at(*why, "reason") + (active ? "" : " " + text_at(*why, "next"))
+                     : "-"});
     }
     return render_table({"TENANT", "STATE", "SINCE", "BY", "RELEASE", "REASON"}, rows);
 }

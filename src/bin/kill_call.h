@@ -18,6 +18,7 @@ struct KillChoice {
     std::string tenant;  // --tenant
     bool global = false;
     std::string reason;
+    bool enable_trading = false;  // Of a release: in the same approval.
 
     // Neither given means everything: a stop must not fail for want of a flag.
     bool means_everything() const { return tenant.empty(); }

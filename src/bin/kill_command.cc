@@ -47,6 +47,9 @@ ExitCode run_off(const GlobalOptions& global, KillChoice choice) {
     if (!choice.reason.empty()) {
         body.set("reason", choice.reason);
     }
+    if (choice.enable_trading) {
+        body.set("enable_trading", true);
+    }
     const auto status = expect_ok(global, server.post(kill_path(*place), body));
     if (!status) {
         return status.error();
@@ -65,7 +68,11 @@ ExitCode run_off(const GlobalOptions& global, KillChoice choice) {
               << " waits for a human.\n"
               << render_fields(
                      {{"approval", approval_id},
-                      {"approve with", "interlock approvals approve " + approval_id}});
+                      {"approve with", "interlock approvals approve " + approval_id}})
+              << (choice.enable_trading
+                      ? "With that approval it trades again.\n"
+                      : "Trading stays off after it until a human runs `interlock trading on`; "
+                        "`--enable-trading` asks for both in one approval.\n");
     if (FileKillFlag(*folder).is_raised()) {
         std::cout << "The file " << *folder
                   << "/KILL is there as well; remove it before the release can be approved.\n";
@@ -133,6 +140,11 @@ void add_kill_command(CommandLine& line) {
     CLI::App* off = kill->add_subcommand("off", "Ask for the release; a human has to approve it.");
     add_choice(*off, *choice);
     off->add_option("--reason", choice->reason, "Why, for the record.")->type_name("TEXT");
+    off->add_flag(
+        "--enable-trading",
+        choice->enable_trading,
+        "The same approval lets trading go on; otherwise it stays off until `interlock trading "
+        "on`.");
     off->callback(
         [&line, choice] { line.run = [&line, choice] { return run_off(line.global, *choice); }; });
 

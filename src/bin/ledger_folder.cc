@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/json_list.h"
 #include "base/text.h"
+#include "bin/archive_folder.h"
 #include "bin/console.h"
 #include "bin/data_path.h"
 #include "services/relay/relay_lane.h"
@@ -59,6 +60,7 @@ void warn_about_missing_heads(
 struct Known {
     KeyLineage keys;
     HeadExpectations expected = {};
+    std::int64_t turn = 0;
     bool is_from_before = false;
 };
 
@@ -69,8 +71,14 @@ Result<void> verify_relay(const FolderCheck& check, Known& known, FolderReport& 
     const std::string path = relay_database_path(check.data_folder);
     std::error_code problem;
     if (!std::filesystem::exists(path, problem)) {
+        auto lost = mirror;  // And what `_system` says, when the head files went with it.
+        for (const auto& [place, points] : known.expected) {
+            if (place.first == kRelayBook) {
+                lost.try_emplace(place.second);
+            }
+        }
         report.relay_chains =
-            lost_chains(mirror, fail(errors::not_found, "there is no relay.db").error());
+            lost_chains(lost, fail(errors::not_found, "there is no relay.db").error());
         return {};
     }
     const auto store = SqliteLedgerStore::open({.path = path, .read_only = true, .snapshot = true});
@@ -87,6 +95,7 @@ Result<void> verify_relay(const FolderCheck& check, Known& known, FolderReport& 
              .book = kRelayBook,
              .tenants = check.tenants,
              .expected = &known.expected,
+             .turn = &known.turn,
              .rows = std::move(rows),
              .from_last_seal = check.from_last_seal,
              .is_from_before = known.is_from_before,
@@ -113,6 +122,66 @@ Result<void> verify_relay(const FolderCheck& check, Known& known, FolderReport& 
     return {};
 }
 
+Result<void> compare_with_witnesses(
+    const FolderCheck& check, LedgerStore& store, const KeyLineage& keys, FolderReport& report) {
+    if (check.witnesses == nullptr) {
+        return {};
+    }
+    std::int64_t known_break = 0;
+    Timestamp known_before{};
+    for (const ChainReport& chain : report.chains) {
+        for (const BreakFound& found : chain.breaks) {
+            if (chain.tenant_id == system_tenant() && check.knows_breaks &&
+                !found.accepted_by.empty()) {
+                known_break = std::max(known_break, found.seq);
+                known_before = std::max(known_before, found.at);
+            }
+        }
+    }
+    for (const WitnessEvidence& evidence : *check.witnesses) {
+        TRY_ASSIGN(
+            WitnessReport one,
+            check_witness(
+                {.store = store,
+                 .keys = keys,
+                 .evidence = evidence,
+                 .check_token = check.check_token,
+                 .known_break = known_break,
+                 .known_before = known_before}));
+        if (one.malformed > 0) {
+            report.warnings.push_back(
+                one.name + " has " + count_text(one.malformed, "line") +
+                " that is no seal; a crash leaves one at most.");
+        }
+        if (one.unchecked_tokens > 0) {
+            report.warnings.push_back(
+                one.name + " has " + count_text(one.unchecked_tokens, "time stamp") +
+                " that nobody checked: give --tsa-ca.");
+        }
+        report.witnesses.push_back(std::move(one));
+    }
+    return {};
+}
+
+// A database of another day beside the key of today, or the other way round, as the start would
+// find it. A folder without its key, or one that may not be read, tells nothing.
+void check_key(
+    const std::vector<NumberedKey>& found, const KeyLineage& lineage, FolderReport& report) {
+    const bool is_there = std::ranges::any_of(found, [&](const NumberedKey& key) {
+        return key.epoch == lineage.last_epoch() &&
+               to_hex(key.pair.public_key) == lineage.last_key();
+    });
+    for (ChainReport& chain : report.chains) {
+        if (!found.empty() && !is_there && !chain.fault && chain.tenant_id == system_tenant()) {
+            chain.fault = ChainFault{
+                chain.head.seq,
+                "lost_key",
+                "the sealing key is not the one that the last seal names"};
+            chain.complete = false;
+        }
+    }
+}
+
 Result<FolderReport> verify_once(const FolderCheck& check) {
     // In this order: the head files never lead, so a snapshot taken later has at least their seq.
     TRY_ASSIGN(const auto mirror, read_head_files(check.data_folder));
@@ -123,9 +192,9 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
     TRY_ASSIGN(auto head_log, read_head_log(head_log_path(check.data_folder)));
     // A chain without a seal is as good as it was only while its key is there; later nobody can
     // make one look so.
-    const auto key = read_sealing_key(check.data_folder);
-    const bool is_from_before =
-        key && key->is_from_before && key->pair.public_key == public_key && head_log.empty();
+    const auto keys = read_sealing_keys(check.data_folder);
+    const bool is_from_before = keys && !keys->empty() && keys->front().is_from_before &&
+                                keys->front().pair.public_key == public_key && head_log.empty();
     FolderReport report;
     report.knows_breaks = check.knows_breaks;
     const auto store = open_ledger(check.data_folder, LedgerView::snapshot);
@@ -138,6 +207,7 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
         return report;
     }
     Known known{.keys = KeyLineage(public_key), .is_from_before = is_from_before};
+    FolderSegments segments = segments_of(check.data_folder, check.archive_folder);
     auto chains = check_ledger(
         {.store = **store,
          .mirror = mirror,
@@ -145,12 +215,17 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
          .tenants = check.tenants,
          .head_log = std::move(head_log),
          .expected = &known.expected,
+         .turn = &known.turn,
+         .segments = &segments,
          .from_last_seal = check.from_last_seal,
          .is_from_before = is_from_before,
          .check_artifacts = check.check_artifacts && !check.from_last_seal,
          .on_progress = check.on_progress});
     if (chains) {
         report.chains = *std::move(chains);
+        if (keys) {
+            check_key(*keys, known.keys, report);
+        }
     } else if (chains.error() == errors::corrupt_data) {
         report.damage = chains.error().message;
     } else {
@@ -168,6 +243,7 @@ Result<FolderReport> verify_once(const FolderCheck& check) {
             "write the folder could have written them, too. The next start adopts them.");
     }
     TRY(verify_relay(check, known, report));
+    TRY(compare_with_witnesses(check, **store, known.keys, report));
     return report;
 }
 
@@ -184,6 +260,20 @@ std::string break_text(const BreakFound& found) {
            to_text(found.at) + ", " +
            (found.accepted_by.empty() ? "accepted by nobody yet"
                                       : "accepted by " + found.accepted_by);
+}
+
+std::string segment_text(const SegmentFound& segment) {
+    const std::string records = "records " + std::to_string(segment.from) + " to " +
+                                std::to_string(segment.to) + ": " + segment.file + ", archived, ";
+    switch (segment.state) {
+        case SegmentFound::State::whole:
+            return records + "verified";
+        case SegmentFound::State::changed:
+            return records + "CHANGED";
+        case SegmentFound::State::not_at_hand:
+            break;
+    }
+    return records + "not at hand";
 }
 
 std::string verdict_of(const ChainReport& chain) {
@@ -235,7 +325,13 @@ Result<std::string> parse_public_key(const std::string& text) {
 }
 
 bool FolderReport::ok() const {
-    return damage.empty() && first_broken() == nullptr;
+    return damage.empty() && first_broken() == nullptr && first_disagreement() == nullptr;
+}
+
+const WitnessReport* FolderReport::first_disagreement() const {
+    const auto found =
+        std::ranges::find_if(witnesses, [](const WitnessReport& witness) { return !witness.ok(); });
+    return found == witnesses.end() ? nullptr : &*found;
 }
 
 Result<FolderSigner> FolderSigner::open(const std::string& data_folder) {
@@ -290,17 +386,28 @@ Json encode(const FolderReport& report) {
     for (const ChainReport& chain : report.relay_chains) {
         relay_chains.push(encode(chain));
     }
+    Json witnesses = Json::array();
+    for (const WitnessReport& witness : report.witnesses) {
+        witnesses.push(encode(witness));
+    }
     const ChainReport* broken = report.first_broken();
-    const bool has_seq = broken != nullptr && broken->fault;
+    const WitnessReport* disagrees = broken == nullptr ? report.first_disagreement() : nullptr;
+    const std::string bad_tenant = broken != nullptr      ? broken->tenant_id.text()
+                                   : disagrees != nullptr ? system_tenant().text()
+                                                          : "";
+    const std::optional<ChainFault> fault = broken != nullptr      ? broken->fault
+                                            : disagrees != nullptr ? disagrees->fault
+                                                                   : std::nullopt;
     return Json::object({
         {"ok", report.ok()},
         {"records", report.records()},
-        {"first_bad_tenant", broken == nullptr ? Json() : Json(broken->tenant_id.text())},
-        {"first_bad_seq", has_seq ? Json(broken->fault->seq) : Json()},
-        {"problem", has_seq ? Json(broken->fault->reason) : Json()},
+        {"first_bad_tenant", bad_tenant.empty() ? Json() : Json(bad_tenant)},
+        {"first_bad_seq", fault ? Json(fault->seq) : Json()},
+        {"problem", fault ? Json(fault->reason) : Json()},
         {"database_damage", report.damage.empty() ? Json() : Json(report.damage)},
         {"chains", std::move(chains)},
         {"relay_chains", std::move(relay_chains)},
+        {"witnesses", std::move(witnesses)},
         {"warnings", json_list(report.warnings)},
     });
 }
@@ -311,6 +418,9 @@ std::string describe(const FolderReport& report) {
         rows.push_back({name, state_of(chain), verdict_of(chain)});
         for (const BreakFound& found : chain.breaks) {
             rows.push_back({"", "", break_text(found)});
+        }
+        for (const SegmentFound& segment : chain.segments) {
+            rows.push_back({"", "", segment_text(segment)});
         }
         for (const RowFault& row : chain.rows) {
             rows.push_back({"", "", row.key + ": " + row.reason});
@@ -324,6 +434,10 @@ std::string describe(const FolderReport& report) {
     }
     if (!report.damage.empty()) {
         rows.push_back({"(database)", "BROKEN", report.damage});
+    }
+    for (const WitnessReport& witness : report.witnesses) {
+        rows.push_back(
+            {"witness " + witness.name, witness.ok() ? "OK" : "DISAGREES", describe(witness)});
     }
     std::string text = rows.empty() ? "" : render_table({"CHAIN", "STATE", "FOUND"}, rows);
     for (const std::string& warning : report.warnings) {
@@ -340,6 +454,11 @@ std::string describe(const FolderReport& report) {
     if (broken != nullptr && !broken->fault && !broken->breaks.empty()) {
         return text + "BREAK: " + print_safe(broken->tenant_id.text()) +
                " was broken once and continued; what stands before the break cannot be trusted.\n";
+    }
+    if (const WitnessReport* witness = report.first_disagreement();
+        broken == nullptr && report.damage.empty() && witness != nullptr) {
+        return text + "BROKEN: " + print_safe(witness->fault->reason) +
+               ". The chains are of one piece, but not what the witness was told.\n";
     }
     if (broken == nullptr || !broken->fault) {
         return text + "BROKEN.\n";

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "services/head_proofs.h"
 #include "services/ledger_check.h"
+#include "services/witness_check.h"
 
 namespace interlock {
 
@@ -54,10 +55,12 @@ struct FolderReport {
     std::vector<ChainReport> relay_chains;  // Of relay.db, one per tenant there.
     std::string damage;                     // Of the database as a whole; "" when it is sound.
     std::vector<std::string> warnings;
+    std::vector<WitnessReport> witnesses;  // One for each that was brought.
 
     // Breaks that are on record count, unless a human accepted all and the caller knows of them.
     bool ok() const;
     const ChainReport* first_broken() const;
+    const WitnessReport* first_disagreement() const;
     bool knows_breaks = false;
     std::int64_t records() const;
 };
@@ -68,10 +71,13 @@ struct FolderCheck {
     std::string data_folder;
     std::vector<TenantId> tenants = {};  // Empty: all.
     std::string public_key = {};         // Raw; empty: the one in the folder.
+    std::string archive_folder = {};     // Segments besides those in the folder's archive/.
     bool from_last_seal = false;
     bool check_database = true;   // Its structure, too, not only the chains in it.
     bool check_artifacts = true;  // What records refer to, byte by byte; not with from_last_seal.
     bool knows_breaks = false;    // As in the report.
+    const std::vector<WitnessEvidence>* witnesses = nullptr;
+    CheckToken check_token = {};
     std::function<void(const TenantId& tenant_id, std::int64_t seq)> on_progress = {};
 };
 // Looks twice before it calls anything broken: head files are small and written without locks, so a

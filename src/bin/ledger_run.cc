@@ -1,6 +1,6 @@
 #include "bin/ledger_run.h"
 
-#include "bin/ledger_folder.h"
+#include "bin/archive_folder.h"
 #include "bin/server_client.h"
 
 namespace interlock {
@@ -11,11 +11,11 @@ ExitCode run_on_ledger(
     if (!folder) {
         return folder.error();
     }
-    const auto store = open_ledger(*folder, LedgerView::snapshot);
-    if (!store) {
-        return report_failure(global, store.error());
+    const auto ledger = WholeLedger::open(*folder, LedgerView::snapshot);
+    if (!ledger) {
+        return report_failure(global, ledger.error());
     }
-    const auto ok = run(**store);
+    const auto ok = run((*ledger)->store());
     if (!ok) {
         return report_failure(global, ok.error());
     }

@@ -9,6 +9,7 @@
 #include "bin/approvals_command.h"
 #include "bin/audit_command.h"
 #include "bin/backtest_command.h"
+#include "bin/backup_command.h"
 #include "bin/bench_command.h"
 #include "bin/bot_command.h"
 #include "bin/chat_command.h"
@@ -29,6 +30,7 @@
 #include "bin/sink_command.h"
 #include "bin/strategy_command.h"
 #include "bin/supervisor_command.h"
+#include "bin/trading_command.h"
 #include "bin/vault_command.h"
 #include "bin/version_command.h"
 
@@ -48,6 +50,7 @@ void describe(CommandLine& line) {
     add_approvals_command(line);
     add_audit_command(line);
     add_account_commands(line);
+    add_trading_command(line);
     add_strategy_commands(line);
     add_decide_command(line);
     add_supervisor_command(line);
@@ -58,6 +61,7 @@ void describe(CommandLine& line) {
     add_admin_commands(line);
     add_bot_command(line);
     add_vault_command(line);
+    add_backup_commands(line);
     add_doctor_command(line);
     add_drill_command(line);
     add_config_command(line);

@@ -71,7 +71,7 @@ Result<StartedRecovery> recover_offline(
     const OfflineLedger ledger{folder, *store, mirror, clock, ids};
     TRY(seal_offline(ledger));
     Metrics metrics;
-    TurnRunner runner({*store, clock, ids, mirror, metrics});
+    TurnRunner runner({*store, clock, ids, mirror, folder.seal_keys(), metrics});
     TurnLine line(runner);
     PasswordPool passwords({.threads = 0});
     WorkerPool workers({.threads = 0, .waiting_max = 0});

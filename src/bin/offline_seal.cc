@@ -9,7 +9,13 @@ namespace interlock {
 
 Result<void> seal_offline(const OfflineLedger& ledger) {
     Metrics metrics;
-    TurnRunner runner({ledger.store, ledger.clock, ledger.ids, ledger.mirror, metrics});
+    TurnRunner runner(
+        {ledger.store,
+         ledger.clock,
+         ledger.ids,
+         ledger.mirror,
+         ledger.folder.seal_keys(),
+         metrics});
     TRY(runner.open());
     const PrincipalDirectory nobody;
     LedgerService service(
@@ -24,6 +30,7 @@ Result<void> seal_offline(const OfflineLedger& ledger) {
     service.on_break([&](const ChainReport& report) {
         keep_evidence(ledger.folder.path(), report, ledger.clock.now());
     });
+    service.await_other_heads();  // Nobody opens the relay here: the key stays.
     TRY_ASSIGN(const auto reports, service.open());
     log_broken_chains("ledger", reports);
     return {};

@@ -8,10 +8,12 @@
 #include "adapters/system/system_clock.h"
 #include "base/bytes.h"
 #include "base/errors.h"
+#include "bin/archive_folder.h"
 #include "bin/audit_view.h"
 #include "bin/console.h"
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
+#include "bin/witness_source.h"
 #include "services/decision_receipt.h"
 
 namespace interlock {
@@ -23,6 +25,7 @@ struct Options {
     std::string output;
     std::string file;
     std::string public_key;
+    WitnessOptions witness;
 };
 
 // Written beside the target and put there when whole, so that no half receipt bears its name.
@@ -47,10 +50,10 @@ Result<void> write_file(const std::string& path, const std::string& text) {
 Result<std::string> make_receipt(const std::string& folder, const Options& options) {
     TRY_ASSIGN(const DecisionId decision_id, DecisionId::parse(options.decision));
     TRY_ASSIGN(const FolderSigner signer, FolderSigner::open(folder));
-    TRY_ASSIGN(const auto store, open_ledger(folder, LedgerView::snapshot));
-    TRY_ASSIGN(const TenantId tenant_id, choose_chain(*store, options.tenant));
+    TRY_ASSIGN(const auto ledger, WholeLedger::open(folder, LedgerView::snapshot));
+    TRY_ASSIGN(const TenantId tenant_id, choose_chain(ledger->store(), options.tenant));
     return write_receipt(
-        {.store = *store, .signer = signer.signer(), .created_at = SystemClock().now()},
+        {.store = ledger->store(), .signer = signer.signer(), .created_at = SystemClock().now()},
         tenant_id,
         decision_id);
 }
@@ -142,12 +145,25 @@ ExitCode run_verify(const GlobalOptions& global, const Options& options) {
         return report_failure(global, text.error());
     }
     const ReceiptReport report = verify_receipt(*text, public_key);
-    if (global.json) {
-        print_json(encode(report));
-    } else {
-        std::cout << describe(report);
+    bool is_witnessed = true;
+    Json json = encode(report);
+    std::string said = describe(report);
+    if (options.witness.any() && report.ok()) {
+        const auto witnesses = read_witnesses(options.witness, report.public_key);
+        if (!witnesses) {
+            return report_failure(global, witnesses.error());
+        }
+        const AnchorReport anchor = ask_witnesses(*witnesses, report.anchor_hash);
+        is_witnessed = anchor.problem.empty();
+        json.set("witness", encode(anchor));
+        said += describe(anchor);
     }
-    return report.ok() ? ExitCode::ok : ExitCode::refused;
+    if (global.json) {
+        print_json(json);
+    } else {
+        std::cout << said;
+    }
+    return report.ok() && is_witnessed ? ExitCode::ok : ExitCode::refused;
 }
 
 }  // namespace
@@ -176,6 +192,7 @@ void add_receipt_command(CommandLine& line) {
         ->add_option(
             "--key", options->public_key, "Whose receipt it must be: 64 hex digits or ledger.pub.")
         ->type_name("KEY");
+    add_witness_options(*verify, options->witness);
     verify->callback([&line, options] {
         line.run = [&line, options] { return run_verify(line.global, *options); };
     });

@@ -95,15 +95,7 @@ Result<void> RelayPlatform::build() {
         .require_address = {config.require_address.begin(), config.require_address.end()},
         .delivery = config.delivery});
     TRY(check_chains());
-    if (const auto opened = plane_->open(); !opened) {
-        if (opened.error() != errors::master_key_missing &&
-            opened.error() != errors::master_key_wrong) {
-            return opened;
-        }
-        // Everything else works; gateways are told to come again.
-        log_error("relay_shut", {{"message", opened.error().message}});
-        is_shut_ = true;
-    }
+    TRY(open_plane());
     chains_->settle();
     face_ = std::make_unique<RelayFace>(RelayFace::Parts{
         .desk = plane_->desk,
@@ -121,6 +113,27 @@ Result<void> RelayPlatform::build() {
         .clock = parts_.clock});
     media_http_ = std::make_unique<RelayMediaHttp>(
         plane_->media, [this](const HttpRequest& request) { return http_->caller_of(request); });
+    return {};
+}
+
+Result<void> RelayPlatform::open_plane() {
+    plane_->state.codes_void_before = parts_.restored.void_before;
+    if (parts_.restored.is_unconfirmed) {
+        log_warn(
+            "relay_held",
+            {{"message",
+              "restored from a backup; opens at the next start once a human has "
+              "accepted the break of _system"}});
+        is_shut_ = true;
+    } else if (const auto opened = plane_->open(); !opened) {
+        if (opened.error() != errors::master_key_missing &&
+            opened.error() != errors::master_key_wrong) {
+            return opened;
+        }
+        // Everything else works; gateways are told to come again.
+        log_error("relay_shut", {{"message", opened.error().message}});
+        is_shut_ = true;
+    }
     return {};
 }
 

@@ -20,6 +20,7 @@
 #include "services/plane.h"
 #include "services/relay/relay_chains.h"
 #include "services/relay/relay_plane.h"
+#include "services/restore_service.h"
 
 namespace interlock {
 
@@ -33,6 +34,9 @@ public:
         SealKeys& seal_keys;                                 // Sign the relay's chains, too.
         RelayChains::Known known;                            // Of the ledger.
         std::function<bool(const TenantId&)> tenant_exists;  // Any thread.
+        // Restored from a backup: while no human has looked, nothing goes to anybody's chat, and
+        // codes of before stay void.
+        RestoreService::Verdict restored = {};
     };
     static Result<std::unique_ptr<RelayPlatform>> open(Parts parts);
     ~RelayPlatform();
@@ -59,6 +63,7 @@ private:
     explicit RelayPlatform(Parts parts) : parts_(std::move(parts)) {}
     Result<void> build();
     Result<void> check_chains();
+    Result<void> open_plane();  // Or leaves it shut, and says why.
 
     Parts parts_;
     std::unique_ptr<SqliteRelayStore> store_;
@@ -74,7 +79,7 @@ private:
     std::unique_ptr<RelayFace> face_;
     std::unique_ptr<RelayHttp> http_;
     std::unique_ptr<RelayMediaHttp> media_http_;
-    bool is_shut_ = false;  // The master key is not at hand.
+    bool is_shut_ = false;  // The master key is not at hand, or a restore is not confirmed.
 };
 
 }  // namespace interlock

@@ -3,8 +3,6 @@
 #include <chrono>
 #include <csignal>
 
-#include "adapters/paper/paper_venue.h"
-#include "adapters/paper/shadow_venue.h"
 #include "adapters/sink/no_sink.h"
 #include "adapters/sink/recording_sink.h"
 #include "adapters/sqlite/sqlite_ledger_store.h"
@@ -16,7 +14,9 @@
 #include "api/http/account_operations.h"
 #include "api/http/agent_operations.h"
 #include "api/http/approval_operations.h"
+#include "api/http/archive_operations.h"
 #include "api/http/audit_operations.h"
+#include "api/http/backup_operations.h"
 #include "api/http/bot_operations.h"
 #include "api/http/health_operations.h"
 #include "api/http/http_face.h"
@@ -38,18 +38,21 @@
 #include "base/bounded_queue.h"
 #include "base/errors.h"
 #include "base/log.h"
+#include "bin/archive_folder.h"
+#include "bin/backup_setup.h"
 #include "bin/bot_platform.h"
 #include "bin/data_path.h"
 #include "bin/descriptor_limit.h"
 #include "bin/exposure.h"
 #include "bin/http_setup.h"
 #include "bin/listeners.h"
+#include "bin/loop_setup.h"
 #include "bin/quarantine.h"
 #include "bin/relay_platform.h"
 #include "bin/server_watch.h"
 #include "bin/stop_listener.h"
 #include "bin/version.h"
-#include "core/market/synthetic_market.h"
+#include "bin/witness_host.h"
 #include "services/ledger_check.h"
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
@@ -59,8 +62,6 @@ namespace interlock {
 namespace {
 
 constexpr std::chrono::milliseconds kVenuePeriod{250};
-// Treasury transfers from this share of the deposit on need an approval.
-constexpr Decimal kTransferShare = Decimal::from_units(10'000'000'000'000'000);
 constexpr std::chrono::milliseconds kShutdownGrace{10'000};
 constexpr Duration kHeartbeatLate = Duration::of_seconds(5);
 
@@ -75,8 +76,7 @@ struct Server::Body {
     std::optional<FileHeadMirror> mirror;
     std::optional<FileKillFlag> flag;
     std::unique_ptr<EffectSink> sink;
-    std::unique_ptr<PaperVenue> paper;
-    std::unique_ptr<ShadowVenue> shadow;
+    VenueSetup venues;
     std::unique_ptr<VenueSink> venue_sink;
     std::unique_ptr<VenueWatch> venue_watch;
     std::thread venue_thread;
@@ -87,8 +87,10 @@ struct Server::Body {
     std::unique_ptr<OutboxThreads> outbox;
     std::unique_ptr<PasswordPool> workers;
     std::unique_ptr<PrincipalService> principals;
+    BackupSetup backup;
     std::unique_ptr<BotPlatform> platform;
     std::unique_ptr<RelayPlatform> relay;
+    std::unique_ptr<WitnessHost> witnesses;
     OperationTable table;
     std::unique_ptr<HttpFace> face;
     std::unique_ptr<OperationCatalog> catalog;
@@ -102,13 +104,11 @@ struct Server::Body {
     BoundedQueue<int> venue_bell{1, 1};  // Likewise for the venues.
 
     Result<void> open_folder();
-    Result<void> open_venues();
-    std::map<TradeMode, Venue*> venues() const;
+    Result<void> connect_venues();
     void submit(TurnRequest request);
     Result<void> build_bots();
     Result<void> build_relay();
     std::string base_url() const;  // As callers know it.
-    Result<LoopConfig> loop_config() const;
     void open_paper_account(const Account& account);
     void watch_venues();
     Result<void> build_plane();
@@ -135,26 +135,13 @@ Result<void> Server::Body::open_folder() {
     } else {
         sink = std::make_unique<RecordingSink>(config.effects_sink);
     }
-    return open_venues();
+    return connect_venues();
 }
 
-Result<void> Server::Body::open_venues() {
-    SyntheticOptions market;
-    market.seed = static_cast<std::uint64_t>(config.paper_seed);
-    TRY_ASSIGN(
-        paper,
-        PaperVenue::open(
-            std::make_unique<SyntheticMarket>(market),
-            clock,
-            {.journal_path = folder->file("paper.journal"), .sync = config.paper_sync}));
-    TRY_ASSIGN(
-        shadow,
-        ShadowVenue::open(
-            *paper,
-            clock,
-            {.journal_path = folder->file("shadow.journal"), .sync = config.paper_sync}));
+Result<void> Server::Body::connect_venues() {
+    TRY_ASSIGN(venues, open_venues(config, folder->path(), clock));
     venue_sink = std::make_unique<VenueSink>(VenueSink::Parts{
-        .venues = venues(),
+        .venues = venues.all(),
         .behind = *sink,
         .clock = clock,
         .accounts =
@@ -169,31 +156,12 @@ Result<void> Server::Body::open_venues() {
     return {};
 }
 
-std::map<TradeMode, Venue*> Server::Body::venues() const {
-    return {{TradeMode::paper, paper.get()}, {TradeMode::shadow, shadow.get()}};
-}
-
-Result<LoopConfig> Server::Body::loop_config() const {
-    LoopConfig loop;
-    TRY_ASSIGN(loop.quote, Asset::parse("USDT"));
-    loop.paper_deposit = config.paper_deposit;
-    loop.universe = paper->symbols();
-    loop.shadow_available = true;
-    Json limits = Json::object();
-    for (const auto& [name, value] : config.limits) {
-        limits.set(name, value);
-    }
-    TRY_ASSIGN(loop.limits, decode_limit_changes(limits));
-    TRY_ASSIGN(loop.transfer_threshold, multiply_round_down(config.paper_deposit, kTransferShare));
-    return loop;
-}
-
 void Server::Body::open_paper_account(const Account& account) {
     if (account.key.mode != TradeMode::paper) {
         return;
     }
     const VenueBalance deposit{account.quote, config.paper_deposit, {}};
-    if (const auto opened = paper->open_account(account.key, {&deposit, 1}); !opened) {
+    if (const auto opened = venues.paper->open_account(account.key, {&deposit, 1}); !opened) {
         log_error("paper_account_failed", {{"message", opened.error().message}});
     }
 }
@@ -201,8 +169,8 @@ void Server::Body::open_paper_account(const Account& account) {
 void Server::Body::watch_venues() {
     while (!venue_bell.is_closed()) {
         venue_bell.pop(1, kVenuePeriod);  // Nobody rings: this is a wait that close() ends.
-        troubles->set("paper_venue", venue_trouble("paper", paper->advance(clock.now())));
-        troubles->set("shadow_venue", venue_trouble("shadow", shadow->observe()));
+        troubles->set("paper_venue", venue_trouble("paper", venues.paper->advance(clock.now())));
+        troubles->set("shadow_venue", venue_trouble("shadow", venues.shadow->observe()));
         venue_watch->poll();
     }
 }
@@ -230,15 +198,15 @@ Result<void> Server::Body::build_bots() {
             .ids = ids,
             .submit = [this](TurnRequest request) { submit(std::move(request)); },
             .principals = *principals,
-            .feed = *paper,
-            .venue = *paper,
+            .feed = *venues.paper,
+            .venue = *venues.paper,
             .config = config,
             .data_folder = folder->path(),
             .base_url = [this] { return base_url(); },
         }));
     venue_watch = std::make_unique<VenueWatch>(VenueWatch::Parts{
         .loop = *plane->loop,
-        .venues = venues(),
+        .venues = venues.all(),
         .clock = clock,
         .ticker = *plane->ticker,
         .decisions = *plane->decisions,
@@ -248,6 +216,7 @@ Result<void> Server::Body::build_bots() {
 }
 
 Result<void> Server::Body::build_relay() {
+    TRY_ASSIGN(const RestoreService::Verdict restored, backup.restored->verdict());
     TRY_ASSIGN(
         relay,
         RelayPlatform::open(
@@ -259,10 +228,14 @@ Result<void> Server::Body::build_relay() {
              .known =
                  {.keys = plane->ledger.lineage(),
                   .expected = plane->ledger.expected(),
+                  .turn = plane->ledger.turn(),
                   .is_from_before = plane->ledger.was_from_before()},
-             .tenant_exists = [this](const TenantId& tenant_id) {
-                 return tenant_id != system_tenant() && plane->directory.tenant_exists(tenant_id);
-             }}));
+             .tenant_exists =
+                 [this](const TenantId& tenant_id) {
+                     return tenant_id != system_tenant() &&
+                            plane->directory.tenant_exists(tenant_id);
+                 },
+             .restored = restored}));
     metrics.add_text([this] { return relay->plane().metrics_text(); });
     relay->stop_for_broken_chains(*plane);
     plane->ledger.set_other_heads([this] { return relay->heads(); });
@@ -270,7 +243,7 @@ Result<void> Server::Body::build_relay() {
 }
 
 Result<void> Server::Body::build_plane() {
-    TRY_ASSIGN(LoopConfig loop, loop_config());
+    TRY_ASSIGN(LoopConfig loop, loop_config_of(config, venues.paper->symbols()));
     const SubmitTurn to_engine = [this](TurnRequest request) { submit(std::move(request)); };
     plane = std::make_unique<Plane>(
         Plane::Parts{
@@ -286,8 +259,12 @@ Result<void> Server::Body::build_plane() {
             .submit = to_engine,
             .dispatch =
                 [this](std::vector<OutboxItem> effects) { outbox->enqueue(std::move(effects)); },
-            .feed = paper.get(),
+            .feed = venues.paper.get(),
             .on_account = [this](const Account& account) { open_paper_account(account); },
+            .segment_bytes =
+                [this](const std::string& where, const std::string& file) {
+                    return segment_bytes(folder->path(), where, file);
+                },
         },
         PlaneConfig{
             .two_person_rule = config.approvals_two_person,
@@ -298,7 +275,10 @@ Result<void> Server::Body::build_plane() {
     engine = std::make_unique<TurnEngine>(plane->runner, TurnEngine::Bounds{});
     engine->set_clock(clock);
     troubles.emplace(to_engine);
-    engine->set_round_duty([this] { plane->ledger.duty(); });
+    engine->set_round_duty([this] {
+        witnesses->duty();
+        plane->archive.duty();
+    });
     outbox = std::make_unique<OutboxThreads>(plane->outbox, clock, [this](EffectOutcome outcome) {
         engine->submit_internal(plane->runner.outcome_turn(std::move(outcome)));
     });
@@ -319,6 +299,7 @@ Result<void> Server::Body::load() {
     TRY(principals->open());
     plane->ledger.on_break(
         [this](const ChainReport& report) { keep_evidence(folder->path(), report, clock.now()); });
+    plane->ledger.await_other_heads();
     TRY_ASSIGN(Plane::Recovery recovery, plane->open());
     log_broken_chains("ledger", recovery.chains);
     chains = std::move(recovery.chains);
@@ -328,8 +309,28 @@ Result<void> Server::Body::load() {
             {{"unknown", static_cast<std::int64_t>(recovery.unsettled.size())},
              {"resent", static_cast<std::int64_t>(recovery.resend.size())}});
     }
+    TRY_ASSIGN(
+        backup,
+        open_backups(
+            {.plane = *plane,
+             .principals = *principals,
+             .keys = folder->seal_keys(),
+             .submit = [this](TurnRequest request) { submit(std::move(request)); },
+             .feed = *venues.paper,
+             .venues = venues.memories()}));
     TRY(build_bots());
     TRY(build_relay());
+    TRY_ASSIGN(
+        witnesses,
+        WitnessHost::open(
+            {.config = config.witness,
+             .data_folder = folder->path(),
+             .head_log = folder->head_log(),
+             .store = *store,
+             .clock = clock,
+             .submit = [this](TurnRequest request) { submit(std::move(request)); },
+             .plane = *plane,
+             .metrics = metrics}));
     outbox->enqueue(std::move(recovery.resend));
     outbox->enqueue_unsettled(std::move(recovery.unsettled));
     return {};
@@ -349,6 +350,9 @@ void Server::Body::build_table() {
     register_kill_operations(table, plane->kill);
     register_approval_operations(table, plane->approvals);
     register_audit_operations(table, plane->ledger);
+    register_archive_operations(table, plane->archive);
+    witnesses->register_operations(table);
+    register_backup_operations(table, *backup.backups, *backup.restored);
     register_probe_operations(table, plane->probes);
     register_loop_operations(table, *plane->loop);
     register_loop_control_operations(table, *plane->control);
@@ -367,22 +371,20 @@ void Server::Body::build_table() {
 }
 
 void Server::Body::add_gauges() {
-    metrics.add_gauge("interlock_waiting_turns", "Turns in the engine's queue.", [this] {
-        return static_cast<double>(engine->waiting());
-    });
-    metrics.add_gauge("interlock_waiting_effects", "Effects in the outbox queue.", [this] {
-        return static_cast<double>(outbox->waiting());
-    });
+    const auto gauge = [this](const char* name, const char* help, auto read) {
+        metrics.add_gauge(name, help, [read] { return static_cast<double>(read()); });
+    };
+    const auto turns = [this] { return engine->waiting(); };
+    const auto effects = [this] { return outbox->waiting(); };
+    const auto is_stopped = [this] { return plane->latch.is_raised_global(); };
+    const auto troubled = [this] { return troubles->count(); };
+    gauge("interlock_waiting_turns", "Turns in the engine's queue.", turns);
+    gauge("interlock_waiting_effects", "Effects in the outbox queue.", effects);
     add_http_gauges(metrics, [this] { return listeners->counters(); });
-    metrics.add_gauge("interlock_kill_switch_global", "1 while the global latch is up.", [this] {
-        return plane->latch.is_raised_global() ? 1.0 : 0.0;
-    });
-    metrics.add_gauge("interlock_troubles", "Troubles of the server itself.", [this] {
-        return static_cast<double>(troubles->count());
-    });
-    metrics.add_gauge("interlock_wal_pages", "Pages in the write-ahead log.", [this] {
-        return static_cast<double>(store->counters().wal.wal_pages);
-    });
+    gauge("interlock_kill_switch_global", "1 while the global latch is up.", is_stopped);
+    const auto pages = [this] { return store->counters().wal.wal_pages; };
+    gauge("interlock_troubles", "Troubles of the server itself.", troubled);
+    gauge("interlock_wal_pages", "Pages in the write-ahead log.", pages);
 }
 
 Result<void> Server::Body::open_listeners() {
@@ -493,6 +495,7 @@ void Server::start() {
     body_->outbox->start();
     body_->platform->start();
     body_->relay->start();
+    body_->witnesses->start();
     body_->listeners->start();
     if (body_->stop_listener) {
         body_->stop_listener->start();
@@ -540,6 +543,7 @@ void Server::stop() {
     }
     if (body_->started && !body_->store->has_failed()) {
         body_->plane->close();
+        body_->witnesses->stop();
     }
 }
 
@@ -590,11 +594,7 @@ const std::vector<ChainReport>& Server::chains() const {
 }
 
 Result<void> Server::lose_next_answer(const TenantId& tenant_id) {
-    return body_->paper->set_faults({{
-        .kind = PaperFaultKind::lose_answer,
-        .account = VenueAccount{tenant_id, default_account_id(), TradeMode::paper},
-        .times_max = 1,
-    }});
+    return body_->venues.lose_next_answer(tenant_id);
 }
 
 }  // namespace interlock

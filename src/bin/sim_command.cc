@@ -18,6 +18,8 @@ void add_sim_command(CommandLine& line) {
     command->add_option("--plant", options->plant, "Break this promise on purpose.");
     command->add_flag("--list-plants", options->list_plants, "Print the plants, one per line.");
     command->add_flag("--trace", options->trace, "Print every step.");
+    command->add_flag(
+        "--quick", options->quick, "End at the first violation and look for no short trace.");
     command->callback([&line, options] {
         line.run = [&line, options] {
             options->json = line.global.json;

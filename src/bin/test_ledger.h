@@ -13,6 +13,7 @@
 #include "adapters/system/random_id_source.h"
 #include "bin/data_path.h"
 #include "services/ledger_service.h"
+#include "services/moved_heads.h"
 #include "testing/fake_clock.h"
 #include "testing/temp_folder.h"
 
@@ -65,6 +66,11 @@ public:
                 head,
                 FakeClock::kNoon));
         }
+        MovedHeads moved;
+        for (const TurnCommit& turn : turns) {
+            moved.add(turn.audit, {});
+        }
+        turns.back().proofs = moved.prove(kLedgerBook, keys());
         EXPECT_TRUE(store_->commit(turns).has_value());
         heads_[tenant_id] = {head.seq, head.hash};
         mirror_->publish({{tenant_id, heads_[tenant_id]}});

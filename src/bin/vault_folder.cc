@@ -59,9 +59,22 @@ Result<RotationReport> rotate(TurnRunner& runner, MasterKeys& masters, IdSource&
 
 // The relay seals under the same master key, so its data key has to be sealed anew before the old
 // one goes. It can be repeated, like every step of a rotation.
-Result<void> reseal_relay(const std::string& path, MasterKeys& masters, IdSource& ids) {
+// A record on top of a chain vouches for all of it, so the chains must hold first.
+Result<void> reseal_relay(DataFolder& folder, MasterKeys& masters, IdSource& ids) {
+    const std::string path = relay_database_path(folder.path());
     if (!std::filesystem::exists(path)) {
         return {};
+    }
+    TRY_ASSIGN(
+        const FolderReport report,
+        verify_folder({.data_folder = folder.path(), .from_last_seal = true}));
+    for (const ChainReport& chain : report.relay_chains) {
+        if (chain.fault) {
+            return fail(
+                errors::corrupt_data,
+                "A chain of the relay does not hold: " + chain.fault->detail + ".",
+                "Start the server, which keeps what is known of it, and run this again.");
+        }
     }
     SystemClock clock;
     TRY(masters.begin_rotation());
@@ -69,6 +82,7 @@ Result<void> reseal_relay(const std::string& path, MasterKeys& masters, IdSource
     RelaySeal seal({*store, masters, ids, clock});
     TRY(seal.load());
     RelayLane lane(*store, clock);
+    lane.set_keys(folder.seal_keys());
     TRY(lane.open());
     Result<void> resealed = fail(errors::internal, "The relay's key was not sealed anew.");
     lane.submit([&](RelayTurn& turn) {
@@ -131,11 +145,11 @@ Result<RotationReport> rotate_vault(const std::string& data_folder, const Master
     TRY_ASSIGN(DataFolder folder, DataFolder::open(data_folder, ids));
     TRY_ASSIGN(const auto store, SqliteLedgerStore::open({.path = database_path(data_folder)}));
     TRY_ASSIGN(FileHeadMirror mirror, FileHeadMirror::open(heads_folder(data_folder)));
-    TRY(reseal_relay(data_folder + "/relay.db", *masters, ids));
     const OfflineLedger ledger{folder, *store, mirror, clock, ids};
-    TRY(seal_offline(ledger));
+    TRY(seal_offline(ledger));  // First: it finds the key that is to sign.
+    TRY(reseal_relay(folder, *masters, ids));
     Metrics metrics;
-    TurnRunner runner({*store, clock, ids, mirror, metrics});
+    TurnRunner runner({*store, clock, ids, mirror, folder.seal_keys(), metrics});
     TRY_ASSIGN(RotationReport report, rotate(runner, *masters, ids));
     TRY(seal_offline(ledger));
     return report;

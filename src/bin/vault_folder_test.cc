@@ -43,7 +43,7 @@ public:
           store_(*SqliteLedgerStore::open({.path = database_path(path)})),
           mirror_(*FileHeadMirror::open(heads_folder(path))),
           masters_(*open_master_keys(choice)),
-          runner_({*store_, clock_, ids_, mirror_, observer_}),
+          runner_({*store_, clock_, ids_, mirror_, folder_.seal_keys(), observer_}),
           engine_(runner_),
           vault_(
               {.runner = runner_,

@@ -182,7 +182,7 @@ void HttpConnection::dispatch() {
         std::move(parsed.request), make_responder(shared_from_this(), request_, std::move(offer)));
 }
 
-void HttpConnection::take(Delivery delivery) {
+void HttpConnection::take(LoopDelivery delivery) {
     if (auto* call = std::get_if<std::function<void()>>(&delivery.what)) {
         (*call)();
         return;

@@ -45,7 +45,7 @@ public:
 
     void start();
     void start_refusal();  // Says 503 and closes.
-    void take(Delivery delivery);
+    void take(LoopDelivery delivery);
     void resume();      // The pause that the loop was asked for is over.
     void handle_now();  // It is the turn of the request that waits.
     void pump_now();    // All that was delivered together is here.
@@ -113,7 +113,7 @@ private:
 
     // In web_socket_connection.cc.
     void begin_web_socket(SocketStart start);
-    void take_web_socket(Delivery delivery);
+    void take_web_socket(LoopDelivery delivery);
     void pump_soon();
     void pump_web_socket();
     void read_more_frames();

@@ -102,7 +102,7 @@ void HttpLoop::post(std::function<void()> task) {
     asio::post(reactor_->context, std::move(task));
 }
 
-bool HttpLoop::deliver(Delivery delivery) {
+bool HttpLoop::deliver(LoopDelivery delivery) {
     {
         const std::lock_guard lock(mutex_);
         if (is_ended_) {
@@ -118,13 +118,13 @@ bool HttpLoop::deliver(Delivery delivery) {
 }
 
 void HttpLoop::drain() {
-    std::vector<Delivery> batch;
+    std::vector<LoopDelivery> batch;
     {
         const std::lock_guard lock(mutex_);
         batch.swap(deliveries_);
         is_drain_posted_ = false;
     }
-    for (Delivery& delivery : batch) {
+    for (LoopDelivery& delivery : batch) {
         const std::shared_ptr<HttpConnection> connection = delivery.connection;
         connection->take(std::move(delivery));
     }
@@ -177,13 +177,13 @@ void HttpLoop::run() {
     thread_ = std::this_thread::get_id();
     reactor_->context.run();
     CHECK(connections_.empty());
-    std::vector<Delivery> late;  // Handled outside the lock: a delivery may own its connection.
+    std::vector<LoopDelivery> late;  // Handled outside the lock: a delivery may own its connection.
     {
         const std::lock_guard lock(mutex_);
         is_ended_ = true;
         late.swap(deliveries_);
     }
-    for (Delivery& delivery : late) {
+    for (LoopDelivery& delivery : late) {
         const std::shared_ptr<HttpConnection> connection = delivery.connection;
         connection->take(std::move(delivery));  // Is closed, but somebody may wait to be told.
     }

@@ -122,7 +122,7 @@ struct SocketResume {};
 
 // Something for one request of one connection. `request` keeps a late answer away from the next
 // request on the same connection.
-struct Delivery {
+struct LoopDelivery {
     std::shared_ptr<HttpConnection> connection;
     std::uint64_t request = 0;
     std::variant<
@@ -149,7 +149,7 @@ public:
     void post(std::function<void()> task);
     // Queues for the loop; dropped once the loop has ended. Bounded by what it carries: one answer
     // per open request, and per stream and WebSocket what its channel allows to be unsent.
-    bool deliver(Delivery delivery);  // False: dropped.
+    bool deliver(LoopDelivery delivery);  // False: dropped.
     bool runs_here() const { return thread_.load() == std::this_thread::get_id(); }
     boost::asio::io_context& context();
     HttpShared& shared() { return *shared_; }
@@ -205,7 +205,7 @@ private:
     std::string date_;
 
     std::mutex mutex_;
-    std::vector<Delivery> deliveries_;  // Guarded by mutex_, as are the two below.
+    std::vector<LoopDelivery> deliveries_;  // Guarded by mutex_, as are the two below.
     bool is_drain_posted_ = false;
     bool is_ended_ = false;
 };

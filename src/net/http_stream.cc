@@ -89,7 +89,7 @@ private:
 StreamChannel::StreamChannel(std::shared_ptr<HttpConnection> connection, std::uint64_t request)
     : connection_(std::move(connection)), request_(request) {}
 
-void StreamChannel::deliver(decltype(Delivery::what) what) {
+void StreamChannel::deliver(decltype(LoopDelivery::what) what) {
     connection_->loop().deliver({connection_, request_, std::move(what)});
 }
 

@@ -29,7 +29,7 @@ public:
     void lose_peer();
 
 private:
-    void deliver(decltype(Delivery::what) what);
+    void deliver(decltype(LoopDelivery::what) what);
 
     const std::shared_ptr<HttpConnection> connection_;
     const std::uint64_t request_;

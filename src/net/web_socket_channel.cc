@@ -37,7 +37,7 @@ WebSocketChannel::WebSocketChannel(
     std::shared_ptr<WebSocketPeer> peer)
     : connection_(std::move(connection)), request_(request), peer_(std::move(peer)) {}
 
-void WebSocketChannel::deliver(decltype(Delivery::what) what) {
+void WebSocketChannel::deliver(decltype(LoopDelivery::what) what) {
     connection_->loop().deliver({connection_, request_, std::move(what)});
 }
 

@@ -38,7 +38,7 @@ public:
     void end(std::uint16_t code, std::string_view reason);  // The first call tells the peer.
 
 private:
-    void deliver(decltype(Delivery::what) what);
+    void deliver(decltype(LoopDelivery::what) what);
 
     const std::shared_ptr<HttpConnection> connection_;
     const std::uint64_t request_;

@@ -42,7 +42,7 @@ void HttpConnection::begin_web_socket(SocketStart start) {
 }
 
 // Only queued here: what is delivered together leaves in one write.
-void HttpConnection::take_web_socket(Delivery delivery) {
+void HttpConnection::take_web_socket(LoopDelivery delivery) {
     if (auto* message = std::get_if<SocketMessage>(&delivery.what)) {
         session_->send(std::move(*message));
     } else if (auto* close = std::get_if<SocketClose>(&delivery.what)) {

@@ -46,6 +46,7 @@ struct LedgerEntry {
 struct LedgerHead {
     std::int64_t seq = 0;  // 0: the chain is empty.
     std::string hash;
+    std::string proof = {};  // As core/ledger/tail_proof.h makes it; "" behind a seal.
     friend bool operator==(const LedgerHead&, const LedgerHead&) = default;
 };
 
@@ -114,11 +115,24 @@ struct Checkpoint {
     std::string signature;  // Hex Ed25519.
 };
 
+// Vouches for the head of a chain after the batch that brings it.
+struct HeadProof {
+    TenantId tenant_id;
+    std::string text;
+};
+
 // Something only one holder may have at a time ("active/demo/paper/main:btcusdt" by a strategy).
 struct Claim {
     std::string name;
     std::string holder;
     friend bool operator==(const Claim&, const Claim&) = default;
+};
+
+// Records that lie in a verified file by now, and artifacts that only they referred to (ADR 0025).
+struct LedgerRemoval {
+    TenantId tenant_id;
+    std::vector<std::int64_t> seqs;
+    std::vector<std::string> artifacts;  // Hashes.
 };
 
 struct TurnCommit {
@@ -134,6 +148,10 @@ struct TurnCommit {
     std::vector<Claim> claims_taken;        // Must be free.
     std::vector<ArtifactWrite> artifacts;
     std::vector<Checkpoint> checkpoints;
+    std::vector<HeadProof> proofs;  // A head that moves without one has none afterwards.
+    // Before anything of the whole batch is written; absent ones are fine. Heads and checkpoints
+    // stay.
+    std::vector<LedgerRemoval> removals;
 };
 
 class LedgerStore {
@@ -166,6 +184,12 @@ public:
     }
     // Removes answers that expired before `now`, at most `count_max`; says how many.
     virtual Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) = 0;
+    // Gives up to `pages_max` pages that removals left empty back to the file system; says how many
+    // are left. Nothing is left where there are no pages or the file cannot shrink.
+    virtual Result<std::int64_t> free_pages(std::int64_t pages_max) {
+        (void)pages_max;
+        return 0;
+    }
     // The holder of a claim; nothing while it is free.
     virtual Result<std::optional<std::string>> find_claim(const std::string& name) = 0;
     virtual Result<std::vector<OutboxItem>> load_outbox() = 0;

@@ -95,6 +95,7 @@ struct RelayCommit {
     std::vector<BufferKey> dead_removed;  // Absent ones are fine.
     std::vector<LedgerEntry> audit;       // In chain order; seq continues the stored head.
     std::vector<Checkpoint> checkpoints;
+    std::vector<HeadProof> proofs;  // As in TurnCommit.
 
     bool empty() const;
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,14 @@ public:
     // Whether no seal was ever signed with these keys because they come from before seals were
     // records: then chains without one are adopted.
     virtual bool is_from_before() const = 0;
+
+    // Held from a signature to the commit that carries it by whoever signs on another thread than
+    // the one that moves the key, and by that one from its list of heads to the move: so the list
+    // names everything that the old key ever signed.
+    std::mutex& lease() { return lease_; }
+
+private:
+    std::mutex lease_;
 };
 
 }  // namespace interlock

@@ -1,6 +1,7 @@
 #include "services/chain_check.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -11,6 +12,8 @@
 #include "base/json_list.h"
 #include "core/ledger/merkle.h"
 #include "core/ledger/protected_rows.h"
+#include "core/ledger/tail_proof.h"
+#include "services/archive_read.h"
 
 namespace interlock {
 namespace {
@@ -43,8 +46,12 @@ public:
         ChainVerifier verifier(tenant_id_, std::move(trust), start);
         report_.tenant_id = tenant_id_;
         report_.first_seq = start.seq + 1;
+        if (!sources_.from_last_seal) {
+            TRY(check_archived(start.seq));
+        }
         TRY(feed(verifier));
         TRY(compare_heads(verifier));
+        check_tail(verifier);
         take(verifier);
         TRY(compare_rows_of(verifier));
         return ChainWalk{std::move(report_), verifier.heads_points()};
@@ -53,11 +60,121 @@ public:
 private:
     // The newest indexed place where a good seal stands; genesis when there is none.
     Result<SealPoint> start_point() {
-        if (!sources_.from_last_seal || points_.empty()) {
+        if (sources_.from_last_seal && !points_.empty()) {
+            TRY_ASSIGN(const auto found, find_seal(sources_.store, points_.back(), &sources_.keys));
+            if (found && found->seal.book == sources_.book) {
+                TRY_ASSIGN(const bool has_turn, is_in_turn(*found));
+                if (has_turn) {
+                    return found->point;
+                }
+            }
+        }
+        if (sources_.book != kLedgerBook) {
             return SealPoint{};
         }
-        TRY_ASSIGN(const auto found, find_seal(sources_.store, points_.back(), &sources_.keys));
-        return found && found->seal.book == sources_.book ? found->point : SealPoint{};
+        TRY_ASSIGN(archive_, load_archive(sources_.store, tenant_id_));
+        const std::int64_t begin = sources_.begin_seq.value_or(archive_.to());
+        if (begin > 0 && tenant_id_ == system_tenant()) {
+            TRY(load_lineage(sources_.store, sources_.keys));
+        }
+        return begin > 0 ? cut_point(begin) : first_point();
+    }
+
+    // The seal with which the chain begins since what stood before it was archived.
+    Result<SealPoint> cut_point(std::int64_t begin) {
+        const auto place = std::ranges::lower_bound(points_, begin, {}, &Checkpoint::seq);
+        if (place != points_.end() && place->seq == begin) {
+            TRY_ASSIGN(const auto found, find_seal(sources_.store, *place, &sources_.keys));
+            if (found && found->seal.book == sources_.book) {
+                return found->point;
+            }
+        }
+        set_fault(begin, "missing_checkpoint", "the seal at which the chain was cut is gone");
+        // What follows may still hang on it.
+        for (const ArchivedSegment& segment : archive_.segments) {
+            if (segment.to == begin) {
+                return SealPoint{.seq = begin, .hash = segment.hash, .at = segment.at};
+            }
+        }
+        return SealPoint{};
+    }
+
+    // Genesis. Records that were taken out up to a seal, without a word about it, are a fault that
+    // leaves the rest of the chain as good as it was.
+    Result<SealPoint> first_point() {
+        TRY_ASSIGN(const auto first, sources_.store.read_ledger(tenant_id_, 0, 1));
+        if (first.empty() || first.front().seq == 1) {
+            return SealPoint{};
+        }
+        const std::int64_t seq = first.front().seq;
+        const auto place = std::ranges::lower_bound(points_, seq, {}, &Checkpoint::seq);
+        if (place == points_.end() || place->seq != seq) {
+            return SealPoint{};
+        }
+        TRY_ASSIGN(const auto found, find_seal(sources_.store, *place, &sources_.keys));
+        if (!found || found->seal.broken) {
+            return SealPoint{};  // A break says itself what was found before it.
+        }
+        set_fault(
+            1,
+            "missing_record",
+            "the chain begins with record " + std::to_string(seq) +
+                ", and no row says that what stood before it was archived");
+        return found->point;
+    }
+
+    // What is left of records that were archived and are not walked over.
+    Result<void> check_archived(std::int64_t begin) {
+        for (const ArchivedSegment& segment : archive_.segments) {
+            if (segment.to > begin) {
+                return {};
+            }
+            std::vector<ChainHead> seals;
+            for (const Checkpoint& point : points_) {
+                if (point.seq >= segment.from && point.seq <= segment.to) {
+                    seals.push_back({point.seq, point.hash});
+                }
+                const bool is_kept = tenant_id_ == system_tenant() && point.seq < segment.to &&
+                                     point.seq >= segment.from;
+                if (is_kept && !point.signature.empty()) {
+                    TRY_ASSIGN(const auto found, find_seal(sources_.store, point, nullptr));
+                    if (!found && !is_signed_by(point, first_key())) {
+                        set_fault(
+                            point.seq, "missing_checkpoint", "this seal of `_system` is gone");
+                    }
+                }
+            }
+            if (std::ssize(seals) != segment.seals || seals_root(seals) != segment.seals_root) {
+                set_fault(
+                    segment.from,
+                    "bad_checkpoint",
+                    "the index of the seals in " + segment.file + " is not what was archived");
+            }
+            report_.breaks.insert(
+                report_.breaks.end(), segment.breaks.begin(), segment.breaks.end());
+            if (segment.adopted) {
+                report_.adopted = segment.adopted;
+            }
+        }
+        return {};
+    }
+
+    // Whether the key that signed a seal had its turn then; the whole walk says what it is if not.
+    Result<bool> is_in_turn(const FoundSeal& found) {
+        if (!is_system()) {
+            return found.point.seq <= listed_seq() || found.seal.epoch >= sources_.turn;
+        }
+        if (points_.size() < 2) {
+            return true;
+        }
+        TRY_ASSIGN(
+            const auto before,
+            find_seal(sources_.store, points_[points_.size() - 2], &sources_.keys));
+        if (!before) {
+            return found.seal.adopted.has_value();  // Behind detached ones of before.
+        }
+        const std::int64_t epoch = before->point.epoch;
+        return found.seal.epoch == epoch || (found.seal.broken && found.seal.epoch == epoch + 1);
     }
 
     Result<void> feed(ChainVerifier& verifier) {
@@ -129,6 +246,10 @@ private:
             if (found && *found && (*found)->seal.signature != point->signature) {
                 set_fault(seq, "bad_checkpoint", "the index holds another signature of this seal");
             }
+            if (found && *found && !is_system() && seq > listed_seq() &&
+                (*found)->seal.epoch < sources_.turn) {
+                set_fault(seq, "bad_checkpoint", "the key that signs it has had its turn");
+            }
             return;
         }
         if (verifier.last_seal().seq > 0) {
@@ -150,6 +271,42 @@ private:
         if (found != sources_.expected->end() && found->second != verifier.head().hash) {
             set_fault(
                 seq, "head_mismatch", "a seal of `_system` holds another hash for this record");
+        }
+    }
+
+    bool is_system() const { return tenant_id_ == system_tenant() && sources_.book == kLedgerBook; }
+
+    // How far the newest list of heads vouches for the chain.
+    std::int64_t listed_seq() const {
+        const bool is_listed = sources_.expected != nullptr && !sources_.expected->empty();
+        return is_listed ? sources_.expected->rbegin()->first : 0;
+    }
+
+    // Behind the last seal only a proof tells our records from those of anybody who can write.
+    void check_tail(const ChainVerifier& verifier) {
+        const std::int64_t sealed = std::max(verifier.last_seal().seq, listed_seq());
+        const bool is_old = verifier.last_seal().seq == 0 && sources_.is_from_before;
+        if (verifier.fault() || is_old || verifier.head().seq <= sealed ||
+            stored_.seq != verifier.head().seq) {
+            return;
+        }
+        const ChainTail tail{
+            .line = {std::string(sources_.book), tenant_id_, verifier.head()},
+            .proof = stored_.proof,
+            .turn = is_system() ? verifier.last_seal().epoch : sources_.turn};
+        if (!is_proven(tail, sources_.keys)) {
+            set_fault(
+                sealed + 1,
+                "unproven_tail",
+                "nobody who holds the key vouches for the records from here to " +
+                    std::to_string(verifier.head().seq));
+            std::set<std::string> keys;
+            for (const RowChange& change : verifier.changes()) {
+                keys.insert(change.key);
+            }
+            for (const std::string& key : keys) {
+                report_.rows.push_back({key, "unproven_row"});
+            }
         }
     }
 
@@ -197,8 +354,11 @@ private:
         report_.records = verifier.count();
         report_.head = verifier.head();
         report_.checkpoints += verifier.seals();
-        report_.breaks = verifier.breaks();
-        report_.adopted = verifier.adopted();
+        report_.breaks.insert(
+            report_.breaks.end(), verifier.breaks().begin(), verifier.breaks().end());
+        if (verifier.adopted()) {
+            report_.adopted = verifier.adopted();
+        }
         report_.last_seal = verifier.last_seal();
         report_.unsealed = verifier.unsealed();
         report_.unsealed_since = verifier.unsealed_since();
@@ -252,6 +412,7 @@ private:
     const ChainSources& sources_;
     const TenantId& tenant_id_;
     std::vector<Checkpoint> points_;
+    ArchiveState archive_;
     LedgerHead stored_;
     std::vector<ChainFault> faults_;  // Besides the verifier's own.
     std::set<std::string> seen_;
@@ -283,6 +444,11 @@ std::optional<std::string> find_artifact(
     return bytes && *bytes && sha256_hex(**bytes) == hash ? *std::move(bytes) : std::nullopt;
 }
 
+std::string_view to_word(SegmentFound::State state) {
+    constexpr std::array<std::string_view, 3> kWords{"not_at_hand", "whole", "changed"};
+    return kWords[static_cast<std::size_t>(state)];
+}
+
 Json encode(const ChainReport& report) {
     Json breaks = Json::array();
     for (const BreakFound& found : report.breaks) {
@@ -291,6 +457,15 @@ Json encode(const ChainReport& report) {
     Json rows = Json::array();
     for (const RowFault& row : report.rows) {
         rows.push(Json::object({{"key", row.key}, {"problem", row.reason}}));
+    }
+    Json segments = Json::array();
+    for (const SegmentFound& segment : report.segments) {
+        segments.push(Json::object({
+            {"from", segment.from},
+            {"to", segment.to},
+            {"file", segment.file},
+            {"state", to_word(segment.state)},
+        }));
     }
     Json json = Json::object({
         {"tenant_id", report.tenant_id.text()},
@@ -307,6 +482,7 @@ Json encode(const ChainReport& report) {
         {"breaks", std::move(breaks)},
         {"changed_rows", std::move(rows)},
         {"first_bad_seq", report.fault ? Json(report.fault->seq) : Json()},
+        {"segments", std::move(segments)},
     });
     if (report.fault) {
         json.set("problem", report.fault->reason);
@@ -315,171 +491,13 @@ Json encode(const ChainReport& report) {
     return json;
 }
 
+bool is_proven(const ChainTail& tail, const KeyLineage& keys) {
+    const auto epoch = proven_by(tail.line, tail.proof, keys);
+    return epoch && *epoch >= tail.turn;
+}
+
 Result<ChainWalk> walk_chain(const ChainSources& sources, const TenantId& tenant_id) {
     return Walk(sources, tenant_id).run();
-}
-
-Result<std::map<TenantId, RowSet>> live_rows(LedgerStore& store) {
-    std::map<TenantId, RowSet> rows;
-    for (const std::string_view prefix : kProtectedPrefixes) {
-        TRY_ASSIGN(const auto states, store.load_states(std::string(prefix)));
-        for (const auto& [machine_key, state] : states) {
-            if (const auto row = protected_row(machine_key, state.json)) {
-                rows[row->chain].set(machine_key, sha256_hex(row->text));
-            }
-        }
-    }
-    return rows;
-}
-
-Result<std::optional<FoundSeal>> find_seal(
-    LedgerStore& store, const Checkpoint& place, const KeyLineage* keys) {
-    TRY_ASSIGN(const auto entries, store.read_ledger(place.tenant_id, place.seq - 1, 1));
-    if (entries.empty() || entries.front().seq != place.seq || entries.front().hash != place.hash) {
-        return std::nullopt;
-    }
-    const auto json = parse_json(entries.front().canonical_json);
-    auto record =
-        json ? decode_audit_record(*json) : Result<AuditRecord>(std::unexpected(json.error()));
-    if (!record || !is_seal(record->draft.event) || record->draft.tenant_id != place.tenant_id ||
-        link_hash(record->prev_hash, entries.front().canonical_json) != place.hash) {
-        return std::nullopt;
-    }
-    auto seal = decode_seal(record->draft.detail);
-    if (!seal || !is_signed(*record, *seal) ||
-        (keys != nullptr && !keys->holds(seal->epoch, seal->public_key))) {
-        return std::nullopt;
-    }
-    SealPoint point{place.seq, place.hash, record->draft.timestamp, seal->rows};
-    return FoundSeal{std::move(point), *std::move(seal), std::move(record->draft.artifacts)};
-}
-
-Result<void> load_lineage(LedgerStore& store, KeyLineage& keys) {
-    TRY_ASSIGN(const auto points, store.read_checkpoints(system_tenant()));
-    for (const Checkpoint& point : points) {
-        TRY_ASSIGN(const auto found, find_seal(store, point, nullptr));
-        if (!found) {
-            continue;  // The walk says what is wrong with it.
-        }
-        const Seal& seal = found->seal;
-        if (seal.broken && !keys.holds(seal.epoch, seal.public_key) &&
-            seal.epoch == keys.last_epoch() + 1) {
-            keys.begin_anew({seal.epoch, seal.public_key, ""});
-        }
-        if (seal.next_key && keys.holds(seal.epoch, seal.public_key)) {
-            keys.add(*seal.next_key);
-        }
-    }
-    return {};
-}
-
-Result<std::optional<ChainFault>> read_head_lists(
-    LedgerStore& store, const std::vector<HeadsPoint>& points, HeadExpectations& expected) {
-    for (const HeadsPoint& point : points) {
-        const auto text = find_artifact(store, system_tenant(), point.list);
-        auto lines = text ? parse_head_list(*text)
-                          : Result<std::vector<HeadLine>>(
-                                fail(errors::not_found, "the list of heads is gone or changed"));
-        std::vector<std::string> leaves;
-        if (lines) {
-            for (const HeadLine& line : *lines) {
-                leaves.push_back(to_text(line));
-            }
-        }
-        if (!lines || static_cast<std::int64_t>(leaves.size()) != point.heads.count ||
-            merkle_root(leaves) != point.heads.root) {
-            return ChainFault{
-                point.seq,
-                "missing_artifact",
-                lines ? "the list of heads is not the one that was sealed" : lines.error().message};
-        }
-        for (HeadLine& line : *lines) {
-            expected[{line.book, line.tenant_id}].insert_or_assign(
-                line.head.seq, std::move(line.head.hash));
-        }
-    }
-    return std::nullopt;
-}
-
-Result<std::vector<HeadsPoint>> last_heads_point(
-    LedgerStore& store, const SealPoint& last_seal, const KeyLineage& keys) {
-    std::vector<HeadsPoint> points;
-    if (last_seal.seq > 0) {
-        TRY_ASSIGN(
-            const auto found,
-            find_seal(store, {system_tenant(), last_seal.seq, last_seal.hash, {}, {}}, &keys));
-        if (found && found->seal.heads && !found->artifacts.empty()) {
-            points.push_back({last_seal.seq, found->artifacts.front(), *found->seal.heads});
-        }
-    }
-    return points;
-}
-
-Result<std::optional<ChainFault>> behind_head_log(
-    LedgerStore& store, const std::vector<std::string>& lines, ChainReport& report, bool all) {
-    const std::size_t first = all || lines.empty() ? 0 : lines.size() - 1;
-    for (std::size_t i = first; i < lines.size(); ++i) {
-        const auto json = parse_json(lines[i]);
-        const Json* record = json ? json->find("record") : nullptr;
-        const Json* hash = json ? json->find("hash") : nullptr;
-        const Json* seq = record != nullptr ? record->find("seq") : nullptr;
-        if (seq == nullptr || !seq->is_number() || hash == nullptr || !hash->is_string()) {
-            return ChainFault{
-                report.head.seq,
-                "malformed_line",
-                "line " + std::to_string(i + 1) + " of heads.log is no seal"};
-        }
-        const std::int64_t at = seq->as_int64().value_or(0);
-        if (!report.breaks.empty() && at < report.breaks.back().seq) {
-            continue;  // Of before a break, which is told anyway.
-        }
-        report.known_seq = std::max(report.known_seq, at);
-        TRY_ASSIGN(const auto entries, store.read_ledger(system_tenant(), at - 1, 1));
-        if (entries.empty() && at > report.head.seq) {
-            return ChainFault{
-                report.head.seq + 1,
-                "truncated_tail",
-                "heads.log says the chain reaches " + std::to_string(at) +
-                    ", but the last record is " + std::to_string(report.head.seq)};
-        }
-        if (entries.empty() || entries.front().seq != at ||
-            entries.front().hash != hash->as_string()) {
-            return ChainFault{at, "head_mismatch", "heads.log holds another hash for this record"};
-        }
-    }
-    return std::nullopt;
-}
-
-bool is_signed_by(const Checkpoint& checkpoint, std::string_view public_key) {
-    const auto signature = from_hex(checkpoint.signature);
-    const ChainHead head{checkpoint.seq, checkpoint.hash};
-    return signature && ed25519_verify(
-                            public_key,
-                            checkpoint_text(checkpoint.tenant_id, head, to_text(checkpoint.at)),
-                            *signature);
-}
-
-Json encode(const Checkpoint& checkpoint) {
-    return Json::object({
-        {"tenant_id", checkpoint.tenant_id.text()},
-        {"seq", checkpoint.seq},
-        {"hash", checkpoint.hash},
-        {"at", to_text(checkpoint.at)},
-        {"signature", checkpoint.signature},
-    });
-}
-
-Result<Checkpoint> decode_checkpoint(const Json& json) {
-    FieldReader in(json);
-    Checkpoint checkpoint{
-        .tenant_id = in.required<TenantId>("tenant_id"),
-        .seq = in.required<std::int64_t>("seq"),
-        .hash = in.required<std::string>("hash"),
-        .at = in.required<Timestamp>("at"),
-        .signature = in.required<std::string>("signature"),
-    };
-    in.reject_unknown();
-    return in.finish(std::move(checkpoint));
 }
 
 }  // namespace interlock

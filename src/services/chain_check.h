@@ -15,6 +15,14 @@
 
 namespace interlock {
 
+// A segment of a chain that was archived, and whether its file was there to be read.
+struct SegmentFound {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    std::string file;
+    enum class State { not_at_hand, whole, changed } state = State::not_at_hand;
+};
+
 // What a walk over one chain found.
 struct ChainReport {
     TenantId tenant_id;
@@ -30,6 +38,7 @@ struct ChainReport {
     std::vector<BreakFound> breaks = {};       // Earlier faults that are on record.
     std::optional<std::int64_t> adopted = {};  // Records from before seals were records.
     std::int64_t artifacts = 0;                // Whose bytes were hashed again.
+    std::vector<SegmentFound> segments = {};   // That were archived.
     SealPoint last_seal = {};
     std::int64_t unsealed = 0;
     Timestamp unsealed_since = {};
@@ -38,6 +47,7 @@ struct ChainReport {
 
     bool ok() const { return !fault && complete && breaks.empty(); }
 };
+std::string_view to_word(SegmentFound::State state);
 Json encode(const ChainReport& report);
 
 // The heads that seals of `_system` name: book and tenant, then seq and hash.
@@ -52,8 +62,14 @@ struct ChainSources {
     const RowSet* live_rows = nullptr;        // Null: rows are not compared.
     // What `_system` said of this chain; null: nothing.
     const std::map<std::int64_t, std::string>* expected = nullptr;
-    // Start at the newest seal instead of at genesis.
+    // The key whose turn it is since the newest list of heads: beyond what that list names of the
+    // chain, nothing that an earlier one signed counts.
+    std::int64_t turn = 0;
+    // Start at the newest seal instead of where the chain begins.
     bool from_last_seal = false;
+    // The seal at which it begins, 0 for genesis: with files of archived segments at hand it is
+    // further back than the store alone reaches.
+    std::optional<std::int64_t> begin_seq = std::nullopt;
     // The folder is from before seals were records: chains without one are as good as they were.
     bool is_from_before = false;
     bool check_artifacts = false;
@@ -73,10 +89,13 @@ Result<std::map<TenantId, RowSet>> live_rows(LedgerStore& store);
 // The keys that seals of `_system` name, found by their index without a walk.
 Result<void> load_lineage(LedgerStore& store, KeyLineage& keys);
 
-// Reads the lists under these seals into `expected`; the first that is missing or another than was
-// signed is the fault.
+// Reads the lists under these seals into `expected`, and whose turn it is since the newest of them;
+// the first that is missing or another than was signed is the fault.
 Result<std::optional<ChainFault>> read_head_lists(
-    LedgerStore& store, const std::vector<HeadsPoint>& points, HeadExpectations& expected);
+    LedgerStore& store,
+    const std::vector<HeadsPoint>& points,
+    HeadExpectations& expected,
+    std::int64_t& turn);
 
 // The seal that stands at an indexed place; nothing when there is none that holds.
 struct FoundSeal {
@@ -95,6 +114,14 @@ Result<std::vector<HeadsPoint>> last_heads_point(
 // With `all` every line is compared, otherwise the last.
 Result<std::optional<ChainFault>> behind_head_log(
     LedgerStore& store, const std::vector<std::string>& lines, ChainReport& report, bool all);
+
+// Whether somebody vouches for the end of a chain: a key whose turn it is or was later.
+struct ChainTail {
+    HeadLine line;
+    std::string_view proof;
+    std::int64_t turn = 0;
+};
+bool is_proven(const ChainTail& tail, const KeyLineage& keys);
 
 // An artifact whose bytes give its name; nothing when it is gone or changed.
 std::optional<std::string> find_artifact(

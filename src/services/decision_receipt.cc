@@ -1,4 +1,5 @@
 #include "services/decision_receipt.h"
+#include "services/archive_read.h"
 
 #include <map>
 #include <set>
@@ -32,7 +33,8 @@ struct Collected {
 Result<Collected> collect(
     LedgerStore& store, const TenantId& tenant_id, const DecisionId& decision_id) {
     Collected collected;
-    ChainVerifier verifier(tenant_id);
+    TRY_ASSIGN(const auto start, readable_from(store, tenant_id));
+    ChainVerifier verifier(tenant_id, ChainVerifier::Trust{}, start.value_or(SealPoint{}));
     while (true) {
         TRY_ASSIGN(auto page, store.read_ledger(tenant_id, verifier.head().seq, kPage));
         if (page.empty()) {
@@ -61,6 +63,15 @@ Result<Collected> collect(
         }
     }
     collected.head = verifier.head();
+    if (collected.entries.empty() && start) {
+        TRY_ASSIGN(const ArchiveState archive, load_archive(store, tenant_id));
+        return fail(
+            errors::archived,
+            "The records from " + std::to_string(start->seq) + " on know no decision " +
+                decision_id.text() + ". What stood before them is archived, the newest of it in " +
+                archive.segments.back().file + ".",
+            "Put the segment files into archive/ of the data folder.");
+    }
     return collected;
 }
 
@@ -326,7 +337,8 @@ private:
         }
         TRY(check_point("head", *head, signer_));
         if (anchor != nullptr && !anchor->is_null()) {
-            TRY(read_anchor(*anchor, report_.tenant_id, *keys_));
+            TRY_ASSIGN(const Anchor place, read_anchor(*anchor, report_.tenant_id, *keys_));
+            report_.anchor_hash = place.system_hash;
         }
         if (checkpoint->is_null()) {
             return {};

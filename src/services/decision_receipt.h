@@ -41,6 +41,7 @@ struct ReceiptReport {
     std::int64_t artifacts = 0;
     ReplayVerdict replay;
     std::optional<Decision> decision;
+    std::string anchor_hash;         // The seal of `_system` that it names, for a witness.
     bool authorship_proven = false;  // The signature holds under a key that the caller brought.
 
     bool ok() const { return problem.empty(); }

@@ -76,9 +76,12 @@ Result<void> KillSwitchService::open() {
     for (const auto& [key, state] : stored) {
         TRY_ASSIGN(const Json json, parse_json(state.json));
         TRY_ASSIGN(const KillState kill, decode_kill_state(json));
+        const TenantId tenant_id = TenantId::trusted(key.substr(std::string_view("kill/").size()));
         if (kill.active) {
-            parts_.latch.raise(TenantId::trusted(key.substr(std::string_view("kill/").size())));
+            parts_.latch.raise(tenant_id);
         }
+        const std::lock_guard lock(shown_mutex_);
+        shown_.insert_or_assign(tenant_id, kill);
     }
     if (parts_.flag.is_raised()) {
         on_flag_raised();
@@ -165,17 +168,59 @@ void KillSwitchService::end_activation(const Activation& activation, bool record
 Result<std::string> KillSwitchService::save(Turn& turn, const TenantId& tenant_id, KillStep step) {
     std::string ref;
     // Before its records, which name it; once more with the reference to the last of them.
-    turn.save(machine_key(tenant_id), encode(step.state));
+    put_state(turn, tenant_id, step.state);
     for (AuditDraft& draft : step.audit) {
         draft.tenant_id = tenant_id;
         TRY_ASSIGN(ref, turn.audit(std::move(draft)));
     }
     step.state.audit_ref = ref;
-    turn.save(machine_key(tenant_id), encode(step.state));
+    put_state(turn, tenant_id, step.state);
     if (step.cancel_all) {
         turn.effect(cancel_all_draft(tenant_id, step.state.reason));
     }
     return ref;
+}
+
+void KillSwitchService::put_state(Turn& turn, const TenantId& tenant_id, const KillState& state) {
+    turn.save(machine_key(tenant_id), encode(state));
+    turn.after_commit([this, tenant_id, state] {
+        const std::lock_guard lock(shown_mutex_);
+        shown_.insert_or_assign(tenant_id, state);
+    });
+}
+
+Result<void> KillSwitchService::set_trading(Turn& turn, const TenantId& tenant_id, bool enabled) {
+    TRY_ASSIGN(KillState state, load_state(turn, tenant_id));
+    if (state.trading_enabled != enabled) {
+        state.trading_enabled = enabled;
+        put_state(turn, tenant_id, state);
+    }
+    return {};
+}
+
+std::optional<Blocked> KillSwitchService::why_stopped(
+    const TenantId& tenant_id, const KillState& own, const KillState& global) const {
+    return interlock::why_stopped(
+        {.own = own,
+         .global = global,
+         .is_latched = parts_.latch.is_raised(tenant_id),
+         .is_latched_globally = parts_.latch.is_raised_global()});
+}
+
+Result<std::optional<Blocked>> KillSwitchService::why_stopped(
+    Turn& turn, const TenantId& tenant_id) {
+    TRY_ASSIGN(const KillState own, load_state(turn, tenant_id));
+    TRY_ASSIGN(const KillState global, load_state(turn, system_tenant()));
+    return why_stopped(tenant_id, own, global);
+}
+
+std::optional<Blocked> KillSwitchService::why_stopped(const TenantId& tenant_id) const {
+    const std::lock_guard lock(shown_mutex_);
+    const auto state_of = [this](const TenantId& one) {
+        const auto found = shown_.find(one);
+        return found == shown_.end() ? KillState{} : found->second;
+    };
+    return why_stopped(tenant_id, state_of(tenant_id), state_of(system_tenant()));
 }
 
 Result<void> KillSwitchService::cite_in_tenants(
@@ -265,9 +310,11 @@ Result<TurnReply> KillSwitchService::run_release_request(
                  .payload = Json::object(
                      {{"tenant_id", caller.tenant_id.text()},
                       {"release", "kill_switch"},
+                      {"enable_trading", request.enable_trading},
                       {"since", state.since ? Json(to_text(*state.since)) : Json()},
                       {"stopped_because", state.reason}}),
                  .summary = "Release the kill switch of " + caller.tenant_id.text() +
+                            (request.enable_trading ? " and let it trade again" : "") +
                             " (stopped because: " + state.reason + ")",
                  .critical = true}));
         approval_id = approval.approval_id;
@@ -311,9 +358,14 @@ Result<void> KillSwitchService::execute_release(Turn& turn, const Approval& appr
     request.reason = approval.comment.empty() ? approval.summary : approval.comment;
     KillCall call = call_of(turn, request);
     call.tenant_id = tenant_id;
+    const Json* const enable = approval.payload.find("enable_trading");
+    const bool enable_trading = enable != nullptr && enable->is_bool() && enable->as_bool();
     TRY_ASSIGN(
         const std::string ref,
-        save(turn, tenant_id, release(std::move(state), call, approval.approval_id)));
+        save(
+            turn,
+            tenant_id,
+            release(std::move(state), call, approval.approval_id, enable_trading)));
     if (global) {
         TRY(cite_in_tenants(turn, "GLOBAL_KILL_SWITCH_RELEASED", ref));
     }
@@ -351,7 +403,7 @@ Result<KillStatus> KillSwitchService::read_status(Turn& turn, const TenantId& te
     status.by = shown.by;
     status.since = shown.since;
     status.release_approval_id = own.release_approval_id;
-    status.trading_enabled = own.trading_enabled && !status.active;
+    status.blocked = why_stopped(tenant_id, own, global);
     status.audit_ref = own.audit_ref;
     return status;
 }

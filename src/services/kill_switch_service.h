@@ -6,8 +6,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "core/kill/kill_step.h"
+#include "core/kill/trading_state.h"
 #include "ports/kill_flag.h"
 #include "services/approval_service.h"
 #include "services/kill_latch.h"
@@ -48,6 +52,13 @@ public:
     void set(Caller caller, SetKillSwitch request, Reply reply);
     void status(Caller caller, Reply reply);
 
+    // Why nothing of the tenant trades, its accounts aside. In a turn, or from any thread by what
+    // was committed last.
+    Result<std::optional<Blocked>> why_stopped(Turn& turn, const TenantId& tenant_id);
+    std::optional<Blocked> why_stopped(const TenantId& tenant_id) const;
+    // Turns the tenant's trading on or off; the caller records it.
+    Result<void> set_trading(Turn& turn, const TenantId& tenant_id, bool enabled);
+
     // Any thread: the KILL file was seen. Latches at once; records it unless it is on already.
     void on_flag_raised();
     // Any thread: an internal rule stops a tenant, or everything for `_system`.
@@ -79,8 +90,14 @@ private:
     Result<void> cite_in_tenants(Turn& turn, const std::string& event, const std::string& ref);
     Result<KillStatus> read_status(Turn& turn, const TenantId& tenant_id);
     Answer answer_of(const Caller& caller, const KillStatus& status, std::optional<Error> error);
+    // Saves the state, and shows it once it is committed.
+    void put_state(Turn& turn, const TenantId& tenant_id, const KillState& state);
+    std::optional<Blocked> why_stopped(
+        const TenantId& tenant_id, const KillState& own, const KillState& global) const;
 
     Parts parts_;
+    mutable std::mutex shown_mutex_;       // One of ADR 0007's.
+    std::map<TenantId, KillState> shown_;  // As committed.
 };
 
 }  // namespace interlock

@@ -376,5 +376,20 @@ TEST(KillSwitch, ABrokenChainStopsItsTenantAndTheSystemsStopsAll) {
     }
 }
 
+TEST(KillSwitch, EveryThreadHearsWhyNothingTrades) {
+    PlaneWorld world;
+    const KillSwitchService& kill = world.plane->kill;
+    EXPECT_EQ(kill.why_stopped(kDemo), std::nullopt);
+    set(world, true, PlaneWorld::agent());
+    world.run_effects();
+    EXPECT_EQ(kill.why_stopped(kDemo)->code, "stopped");
+    EXPECT_EQ(kill.why_stopped(TenantId::trusted("other")), std::nullopt);
+    const Asked asked = set(world, false, PlaneWorld::agent());
+    ASSERT_TRUE(approve(world, release_id(asked), world.human()).has_value());
+    EXPECT_EQ(kill.why_stopped(kDemo)->code, "disabled");
+    world.rebuild();
+    EXPECT_EQ(world.plane->kill.why_stopped(kDemo)->code, "disabled");
+}
+
 }  // namespace
 }  // namespace interlock

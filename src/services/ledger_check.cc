@@ -55,7 +55,7 @@ ChainReport find_damage(const LedgerCheck& check, const TenantId& tenant_id, con
 // A chain of which nothing is left but a head file, or which was never there.
 ChainReport missing_chain(const LedgerCheck& check, ChainReport report) {
     const auto mirrored = check.mirror.find(report.tenant_id);
-    if (mirrored == check.mirror.end() && report.records == 0 && !report.fault) {
+    if (mirrored == check.mirror.end() && report.head.seq == 0 && !report.fault) {
         report.fault = ChainFault{1, "missing_record", "there is no chain of this tenant"};
         report.complete = false;
     }
@@ -66,18 +66,27 @@ ChainReport missing_chain(const LedgerCheck& check, ChainReport report) {
 class Checker {
 public:
     Checker(const LedgerCheck& check, std::map<TenantId, RowSet> rows)
-        : check_(check), rows_(std::move(rows)) {}
+        : check_(check), rows_(std::move(rows)) {
+        if (check_.segments != nullptr && check_.book == kLedgerBook && !check_.from_last_seal) {
+            joined_.emplace(check_.store, *check_.segments);
+        }
+    }
 
     Result<ChainWalk> walk(const TenantId& tenant_id) {
         const auto mirrored = check_.mirror.find(tenant_id);
         const auto said = expected().find({std::string(check_.book), tenant_id});
+        std::vector<SegmentFound> segments;
+        if (check_.book == kLedgerBook && !check_.from_last_seal) {
+            TRY_ASSIGN(segments, find_segments(tenant_id));
+        }
         ChainSources sources{
-            .store = check_.store,
+            .store = store(),
             .keys = check_.keys,
             .book = check_.book,
             .mirror_head = mirrored == check_.mirror.end() ? nullptr : &mirrored->second,
             .live_rows = &rows_[tenant_id],
             .expected = said == expected().end() ? nullptr : &said->second,
+            .turn = turn_,
             .from_last_seal = check_.from_last_seal,
             .is_from_before = check_.is_from_before,
             .check_artifacts = check_.check_artifacts,
@@ -85,8 +94,18 @@ public:
         if (check_.on_progress) {
             sources.on_progress = [&](std::int64_t seq) { check_.on_progress(tenant_id, seq); };
         }
+        if (joined_) {
+            sources.begin_seq = 0;
+            for (const SegmentFound& segment : segments) {
+                if (segment.state != SegmentFound::State::whole) {
+                    sources.begin_seq = segment.to;
+                }
+            }
+        }
         auto walked = walk_chain(sources, tenant_id);
         if (walked) {
+            walked->report.segments = std::move(segments);
+            name_changed_segment(walked->report);
             walked->report = missing_chain(check_, std::move(walked->report));
             return walked;
         }
@@ -100,15 +119,16 @@ public:
         TRY_ASSIGN(ChainWalk system, walk(system_tenant()));
         std::vector<HeadsPoint> points = std::move(system.heads_points);
         if (check_.from_last_seal) {
-            TRY_ASSIGN(
-                points, last_heads_point(check_.store, system.report.last_seal, check_.keys));
+            TRY_ASSIGN(points, last_heads_point(store(), system.report.last_seal, check_.keys));
         }
-        TRY_ASSIGN(auto fault, read_head_lists(check_.store, points, expected()));
+        TRY_ASSIGN(auto fault, read_head_lists(store(), points, expected(), turn_));
+        if (check_.turn != nullptr) {
+            *check_.turn = turn_;
+        }
         if (!fault) {
             TRY_ASSIGN(
                 fault,
-                behind_head_log(
-                    check_.store, check_.head_log, system.report, !check_.from_last_seal));
+                behind_head_log(store(), check_.head_log, system.report, !check_.from_last_seal));
         }
         if (fault && !system.report.fault) {
             system.report.fault = std::move(fault);
@@ -122,9 +142,43 @@ public:
     }
 
 private:
+    LedgerStore& store() { return joined_ ? static_cast<LedgerStore&>(*joined_) : check_.store; }
+
+    Result<std::vector<SegmentFound>> find_segments(const TenantId& tenant_id) {
+        TRY_ASSIGN(const ArchiveState archive, load_archive(check_.store, tenant_id));
+        std::vector<SegmentFound> found;
+        for (const ArchivedSegment& segment : archive.segments) {
+            found.push_back({segment.from, segment.to, segment.file});
+            if (check_.segments == nullptr) {
+                continue;
+            }
+            TRY_ASSIGN(const auto in, check_.segments->open(segment));
+            if (in) {
+                found.back().state = is_whole(*in, segment) ? SegmentFound::State::whole
+                                                            : SegmentFound::State::changed;
+            }
+        }
+        return found;
+    }
+
+    static void name_changed_segment(ChainReport& report) {
+        for (const SegmentFound& segment : report.segments) {
+            const bool is_first = !report.fault || report.fault->seq > segment.from;
+            if (segment.state == SegmentFound::State::changed && is_first) {
+                report.fault = ChainFault{
+                    segment.from,
+                    "changed_segment",
+                    segment.file + " is not the file that was archived"};
+                report.complete = false;
+            }
+        }
+    }
+
     const LedgerCheck& check_;
+    std::optional<JoinedLedger> joined_;
     std::map<TenantId, RowSet> rows_;
     HeadExpectations own_expected_;
+    std::int64_t turn_ = check_.turn == nullptr ? 0 : *check_.turn;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "services/archive_read.h"
 #include "services/chain_check.h"
 
 namespace interlock {
@@ -25,8 +26,12 @@ struct LedgerCheck {
     std::vector<std::string> head_log = {};
     // What `_system` says of the heads in all books. Filled when this is the ledger's book.
     HeadExpectations* expected = nullptr;
+    // Whose turn it is since the newest list of heads; as in ChainSources, and filled as above.
+    std::int64_t* turn = nullptr;
     // The protected rows that are stored, by chain. Nothing: those among the store's states.
     std::optional<std::map<TenantId, RowSet>> rows = std::nullopt;
+    // Where files of archived segments are; null: chains begin where the store's do.
+    SegmentSource* segments = nullptr;
     bool from_last_seal = false;
     bool is_from_before = false;
     bool check_artifacts = false;

@@ -4,6 +4,7 @@
 
 #include "adapters/memory/memory_ledger_store.h"
 #include "base/errors.h"
+#include "core/ledger/tail_proof.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {
@@ -35,6 +36,11 @@ LedgerHead append(LedgerStore& store, const TenantId& tenant_id, int count) {
         turn.audit.push_back({tenant_id, head.seq, sealed.canonical, head.hash});
         turns.push_back(std::move(turn));
     }
+    const HeadLine line{std::string(kLedgerBook), tenant_id, head};
+    auto proofs = prove_tails({&line, 1}, 0, [](std::string_view text) {
+        return ed25519_sign(*ed25519_from_seed(std::string(32, 'k')), text);
+    });
+    turns.back().proofs.push_back({tenant_id, std::move(proofs.front())});
     EXPECT_TRUE(store.commit(turns));
     return {head.seq, head.hash};
 }

@@ -1,87 +1,18 @@
 #include "services/ledger_export.h"
 
-#include <array>
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/canonical_json.h"
 #include "base/errors.h"
-#include "base/field_reader.h"
+#include "core/ledger/segment.h"
+#include "services/export_header.h"
 
 namespace interlock {
 namespace {
 
 constexpr std::int64_t kExportPage = 1000;
-constexpr std::size_t kPublicKeyBytes = 32;
-constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
-
-struct ExportHeader {
-    TenantId tenant_id;
-    std::string public_key;  // Raw; the first one.
-    Timestamp created_at;
-    KeyLineage keys;
-};
-
-Json encode(const ExportHeader& header) {
-    return Json::object({
-        {"interlock_export", kExportVersion},
-        {"tenant_id", header.tenant_id.text()},
-        {"from_seq", 1},
-        {"public_key", to_hex(header.public_key)},
-        {"keys", encode_steps(header.keys.steps())},
-        {"created_at", to_text(header.created_at)},
-    });
-}
-
-Result<ExportHeader> decode_header(std::string_view line) {
-    TRY_ASSIGN(const Json json, parse_json(line));
-    FieldReader in(json);
-    in.required_integer("interlock_export", 1, kExportVersion);
-    in.required_integer("from_seq", 1, 1);
-    const std::string public_key = from_hex(in.required<std::string>("public_key")).value_or("");
-    ExportHeader header{
-        .tenant_id = in.required<TenantId>("tenant_id"),
-        .public_key = public_key,
-        .created_at = in.required<Timestamp>("created_at"),
-        .keys = KeyLineage(public_key),
-    };
-    if (in.ok() && header.public_key.size() != kPublicKeyBytes) {
-        in.add_problem("public_key", "must be 64 hex digits");
-    }
-    if (json.find("keys") != nullptr) {
-        auto keys = decode_steps(public_key, in.required<Json>("keys"));
-        if (keys) {
-            header.keys = *std::move(keys);
-        } else {
-            in.add_problem("keys", "do not follow from the first key");
-        }
-    }
-    in.reject_unknown();
-    return in.finish(std::move(header));
-}
-
-enum class LineEnd { newline, end_of_file, too_long };
-
-// Reads one line without its newline, and hardly more of it than the bound.
-LineEnd read_line(std::istream& in, std::string& line) {
-    line.clear();
-    std::array<char, kReadBytes> piece;
-    while (line.size() <= kExportLineBytesMax) {
-        in.getline(piece.data(), piece.size());
-        const auto count = static_cast<std::size_t>(in.gcount());
-        if (in.bad() || in.eof()) {
-            line.append(piece.data(), count);
-            return LineEnd::end_of_file;
-        }
-        if (!in.fail()) {
-            line.append(piece.data(), count - 1);  // The newline was counted.
-            return LineEnd::newline;
-        }
-        line.append(piece.data(), count);
-        in.clear();  // Only the piece was full.
-    }
-    return LineEnd::too_long;
-}
 
 class ExportWriter {
 public:
@@ -94,19 +25,29 @@ public:
         trust.artifact = [this](const std::string& ref) {
             return find_artifact(sources_.store, tenant_id_, ref);
         };
-        verifier_.emplace(tenant_id_, std::move(trust));
-        TRY_ASSIGN(const LedgerHead head, sources_.store.read_head(tenant_id_));
+        TRY_ASSIGN(points_, sources_.store.read_checkpoints(tenant_id_));
+        TRY_ASSIGN(const SealPoint start, start_point());
+        verifier_.emplace(tenant_id_, std::move(trust), start);
+        TRY_ASSIGN(const LedgerHead head, last_record());
         if (head.seq == 0) {
             return fail(
                 errors::not_found, "there is no chain of the tenant " + tenant_id_.text() + ".");
         }
-        TRY_ASSIGN(points_, sources_.store.read_checkpoints(tenant_id_));
         write_line(encode(ExportHeader{
-            tenant_id_, sources_.signer.first_public_key, sources_.created_at, *keys_}));
-        TRY(write_anchor());
+            tenant_id_,
+            sources_.signer.first_public_key,
+            sources_.created_at,
+            *keys_,
+            sources_.segment}));
+        if (!sources_.segment) {
+            TRY(write_anchor());
+        }
         TRY(write_records(head.seq));
         verifier_->expect_at_least({head.seq, head.hash}, "the stored head");
-        expect_mirror();
+        if (!sources_.segment) {
+            expect_mirror();
+            expect_proof(head);
+        }
         if (!fault()) {
             write_head();
         }
@@ -117,6 +58,9 @@ public:
         ChainReport report;
         report.tenant_id = tenant_id_;
         report.records = verifier_->count();
+        report.first_seq = start.seq + 1;
+        report.artifacts = std::ssize(written_);
+        report.last_seal = verifier_->last_seal();
         report.head = verifier_->head();
         report.checkpoints = checkpoints_ + verifier_->seals();
         report.breaks = verifier_->breaks();
@@ -131,8 +75,49 @@ private:
         return verifier_->fault() ? verifier_->fault() : bad_signature_;
     }
 
+    // Where a segment begins: the seal itself is in the file and nothing before it.
+    Result<SealPoint> start_point() {
+        if (!sources_.segment || sources_.segment->from == 1) {
+            return SealPoint{};
+        }
+        TRY_ASSIGN(const Checkpoint place, place_of(sources_.segment->from));
+        TRY_ASSIGN(const auto found, find_seal(sources_.store, place, &*keys_));
+        if (!found) {
+            return fail(
+                errors::corrupt_data,
+                "no seal that holds stands at record " + std::to_string(place.seq) + " of " +
+                    tenant_id_.text(),
+                "Run `interlock audit verify`.");
+        }
+        return found->point;
+    }
+
+    Result<Checkpoint> place_of(std::int64_t seq) const {
+        const auto place = std::ranges::lower_bound(points_, seq, {}, &Checkpoint::seq);
+        if (place == points_.end() || place->seq != seq) {
+            return fail(
+                errors::not_found,
+                tenant_id_.text() + " has no seal at record " + std::to_string(seq) + ".");
+        }
+        return *place;
+    }
+
+    Result<LedgerHead> last_record() {
+        if (!sources_.segment) {
+            return sources_.store.read_head(tenant_id_);
+        }
+        TRY_ASSIGN(const Checkpoint place, place_of(sources_.segment->to));
+        return LedgerHead{place.seq, place.hash};
+    }
+
     Result<void> write_records(std::int64_t last) {
         std::int64_t after = 0;
+        if (verifier_->head().seq > 0) {
+            after = verifier_->head().seq;
+            TRY_ASSIGN(const auto first, sources_.store.read_ledger(tenant_id_, after - 1, 1));
+            TRY(write_artifacts(first.front()));
+            write_entry(first.front());
+        }
         while (after < last && !fault()) {
             TRY_ASSIGN(const auto page, sources_.store.read_ledger(tenant_id_, after, kExportPage));
             for (const LedgerEntry& entry : page) {
@@ -140,7 +125,7 @@ private:
                 if (entry.seq > last || fault()) {
                     break;
                 }
-                write_record(entry);
+                TRY(write_record(entry));
             }
             if (page.empty()) {
                 return {};
@@ -153,7 +138,41 @@ private:
         return {};
     }
 
-    void write_record(const LedgerEntry& entry) {
+    // In front of the record that is the first to refer to them.
+    Result<void> write_artifacts(const LedgerEntry& entry) {
+        if (!sources_.segment) {
+            return {};
+        }
+        for (const std::string& hash : artifacts_of(entry.canonical_json)) {
+            if (!written_.insert(hash).second) {
+                continue;
+            }
+            TRY_ASSIGN(const auto bytes, sources_.store.read_artifact(tenant_id_, hash));
+            if (!bytes || sha256_hex(*bytes) != hash) {
+                bad_signature_ = ChainFault{
+                    entry.seq,
+                    bytes ? "changed_artifact" : "missing_artifact",
+                    "sha256:" + hash + (bytes ? " has other bytes" : " is gone")};
+                return {};
+            }
+            const bool is_text = is_valid_utf8(*bytes);
+            Json json = Json::object({{"artifact", "sha256:" + hash}});
+            json.set(is_text ? "text" : "base64", is_text ? *bytes : to_base64(*bytes));
+            std::string line = to_text(json);
+            if (line.size() >= kExportLineBytesMax) {
+                return fail(errors::out_of_range, "The artifact " + hash + " is too large.");
+            }
+            out_ << line << '\n';
+        }
+        return {};
+    }
+
+    void write_entry(const LedgerEntry& entry) {
+        out_ << R"({"record":)" << entry.canonical_json << R"(,"hash":")" << entry.hash << "\"}\n";
+    }
+
+    Result<void> write_record(const LedgerEntry& entry) {
+        TRY(write_artifacts(entry));
         verifier_->add(entry.seq, entry.canonical_json, entry.hash);
         while (next_ < points_.size() && points_[next_].seq < entry.seq) {
             ++next_;
@@ -166,12 +185,13 @@ private:
             expect_mirror();
         }
         if (fault()) {
-            return;
+            return {};
         }
-        out_ << R"({"record":)" << entry.canonical_json << R"(,"hash":")" << entry.hash << "\"}\n";
+        write_entry(entry);
         if (has_point && !is_seal(points_[next_])) {
             write_line(Json::object({{"checkpoint", interlock::encode(points_[next_])}}));
         }
+        return {};
     }
 
     bool is_seal(const Checkpoint& point) const { return verifier_->last_seal().seq == point.seq; }
@@ -180,6 +200,8 @@ private:
     Result<void> write_anchor() {
         TRY_ASSIGN(const auto anchor, find_anchor(sources_.store, *keys_, tenant_id_));
         if (anchor) {
+            TRY_ASSIGN(const Anchor place, read_anchor(*anchor, tenant_id_, *keys_));
+            anchored_ = place.head;
             write_line(Json::object({{"anchor", *anchor}}));
         }
         return {};
@@ -217,6 +239,26 @@ private:
         }
     }
 
+    // Our signature must not make good what nobody vouches for. The key may have moved on since the
+    // head was read; the one before it will do.
+    void expect_proof(const LedgerHead& head) {
+        const bool is_old = verifier_->last_seal().seq == 0 && keys_->last_epoch() == 0;
+        if (fault() || is_old || head.seq == verifier_->last_seal().seq ||
+            verifier_->head() == anchored_) {
+            return;
+        }
+        const ChainTail tail{
+            .line = {std::string(kLedgerBook), tenant_id_, verifier_->head()},
+            .proof = head.proof,
+            .turn = keys_->last_epoch() - 1};
+        if (!is_proven(tail, *keys_)) {
+            bad_signature_ = ChainFault{
+                verifier_->last_seal().seq + 1,
+                "unproven_tail",
+                "nobody who holds the key vouches for the records from here on"};
+        }
+    }
+
     void write_line(const Json& json) { out_ << to_text(json) << '\n'; }
 
     const ExportSources& sources_;
@@ -227,179 +269,9 @@ private:
     std::vector<Checkpoint> points_;
     std::size_t next_ = 0;
     std::int64_t checkpoints_ = 0;
-    std::optional<ChainFault> bad_signature_;
-};
-
-// Takes an export line by line. After the first fault further lines are ignored.
-class ExportVerifier {
-public:
-    ExportVerifier(const ExportHeader& header, const ExportCheck& check)
-        : check_(check),
-          keys_(header.keys),
-          verifier_(header.tenant_id, ChainVerifier::Trust{.keys = &keys_}) {
-        report_.chain.tenant_id = header.tenant_id;
-        report_.public_key = header.public_key;
-        report_.created_at = header.created_at;
-        if (check.public_key && *check.public_key != header.public_key) {
-            set_fault("wrong_key", "the export names another public key than the one given");
-        }
-    }
-
-    void add(std::string_view line) {
-        if (report_.chain.complete) {
-            set_fault("malformed_line", "something stands after the head line");
-        }
-        if (has_fault()) {
-            return;
-        }
-        const auto json = parse_json(line);
-        if (!json || !json->is_object()) {
-            set_fault("malformed_line", json ? "the line is no JSON object" : json.error().message);
-            return;
-        }
-        FieldReader in(*json);
-        if (const Json* record = in.optional_object("record")) {
-            add_record(*record, in.required<std::string>("hash"));
-        } else if (const Json* checkpoint = in.optional_object("checkpoint")) {
-            add_checkpoint(*checkpoint);
-        } else if (const Json* anchor = in.optional_object("anchor")) {
-            add_anchor(*anchor);
-        } else if (const Json* head = in.optional_object("head")) {
-            add_head(*head);
-        } else {
-            in.add_problem("record", "the line is no record, checkpoint, anchor or head");
-        }
-        in.reject_unknown();
-        if (const auto read = in.finish(true); !read && !has_fault()) {
-            set_fault("malformed_line", read.error().problems.front().problem);
-        }
-    }
-
-    void cut_off(std::string detail) {
-        if (!has_fault()) {
-            set_fault("truncated_tail", std::move(detail));
-        }
-    }
-
-    ExportReport finish() {
-        report_.chain.records = verifier_.count();
-        report_.chain.head = verifier_.head();
-        verifier_.expect_at_least(anchored_, "the anchor");
-        report_.chain.checkpoints += verifier_.seals();
-        report_.chain.breaks = verifier_.breaks();
-        report_.chain.adopted = verifier_.adopted();
-        if (!report_.chain.fault) {
-            report_.chain.fault = verifier_.fault();
-        }
-        if (has_fault()) {
-            report_.chain.complete = false;
-        } else if (!report_.chain.complete) {
-            report_.incomplete_because = "the signed head, the last line of an export, is missing";
-        }
-        report_.authorship_proven = report_.ok() && check_.public_key.has_value();
-        return std::move(report_);
-    }
-
-private:
-    bool has_fault() const { return report_.chain.fault || verifier_.fault(); }
-
-    void set_fault(std::string_view reason, std::string detail) {
-        report_.chain.fault =
-            ChainFault{verifier_.head().seq + 1, std::string(reason), std::move(detail)};
-    }
-
-    void add_record(const Json& record, const std::string& hash) {
-        const auto canonical = canonical_json(record);
-        if (!canonical) {
-            set_fault("malformed_record", canonical.error().message);
-            return;
-        }
-        const Json* seq = record.find("seq");
-        const std::int64_t next = verifier_.head().seq + 1;
-        verifier_.add(
-            seq != nullptr && seq->is_number() ? seq->as_int64().value_or(next) : next,
-            *canonical,
-            hash);
-        if (verifier_.head().seq == anchored_.seq) {
-            verifier_.expect_at_least(anchored_, "the anchor");
-        }
-        if (check_.on_progress && next % kExportPage == 0) {
-            check_.on_progress(next);
-        }
-    }
-
-    // A signed point must stand right behind the record it signs.
-    std::optional<Checkpoint> read_point(
-        const Json& json, std::string_view name, const std::string& public_key) {
-        const auto point = decode_checkpoint(json);
-        const std::int64_t seq = verifier_.head().seq;
-        std::string problem;
-        if (!point) {
-            problem = point.error().message;
-        } else if (point->tenant_id != report_.chain.tenant_id) {
-            problem = "it belongs to the tenant " + point->tenant_id.text();
-        } else if (to_text(encode(*point)) != to_text(json)) {
-            problem = "it is not spelt as an export spells it";
-        } else if (!is_signed_by(*point, public_key)) {
-            problem = "its signature does not hold";
-        } else if (point->seq != seq || point->hash != verifier_.head().hash) {
-            problem = "it signs another record than the one before it";
-        } else {
-            return *point;
-        }
-        report_.chain.fault =
-            ChainFault{seq, "bad_checkpoint", "the " + std::string(name) + ": " + problem};
-        return std::nullopt;
-    }
-
-    void add_checkpoint(const Json& json) {
-        if (read_point(json, "checkpoint", report_.public_key)) {
-            ++report_.chain.checkpoints;
-        }
-    }
-
-    // The anchor is for a witness; here it must only be of one piece with the chain.
-    void add_anchor(const Json& json) {
-        const auto anchor = read_anchor(json, report_.chain.tenant_id, keys_);
-        if (!anchor) {
-            set_fault("bad_anchor", anchor.error().message);
-            return;
-        }
-        report_.anchor_hash = anchor->system_hash;
-        report_.anchored_seq = anchor->head.seq;
-        anchored_ = anchor->head;
-    }
-
-    void add_head(Json json) {
-        std::string key = report_.public_key;
-        // Signed by a later key, which the first line leads to.
-        if (const Json* signer = json.find("public_key")) {
-            const Json* epoch = json.find("epoch");
-            if (epoch == nullptr || !signer->is_string() ||
-                !keys_.holds(epoch->as_int64().value_or(-1), signer->as_string())) {
-                set_fault(
-                    "wrong_key",
-                    "the head is signed by a key that the first line does not lead to");
-                return;
-            }
-            key = from_hex(signer->as_string()).value_or("");
-            std::erase_if(json.members(), [](const Json::Member& member) {
-                return member.first == "public_key" || member.first == "epoch";
-            });
-        }
-        const auto head = decode_checkpoint(json);
-        if (head && head->seq > verifier_.head().seq && is_signed_by(*head, key)) {
-            verifier_.expect_at_least({head->seq, head->hash}, "the signed head");
-            return;
-        }
-        report_.chain.complete = read_point(json, "head", key).has_value();
-    }
-
-    const ExportCheck& check_;
-    KeyLineage keys_;
-    ChainVerifier verifier_;
     ChainHead anchored_;
-    ExportReport report_;
+    std::set<std::string> written_;            // Artifacts.
+    std::optional<ChainFault> bad_signature_;  // Or another fault beside the verifier's.
 };
 
 }  // namespace
@@ -407,46 +279,6 @@ private:
 Result<ChainReport> write_export(
     const ExportSources& sources, const TenantId& tenant_id, std::ostream& out) {
     return ExportWriter(sources, tenant_id, out).write();
-}
-
-Json encode(const ExportReport& report) {
-    Json json = encode(report.chain);
-    json.set("public_key", to_hex(report.public_key));
-    json.set("authorship_proven", report.authorship_proven);
-    json.set("created_at", to_text(report.created_at));
-    if (!report.incomplete_because.empty()) {
-        json.set("problem", "incomplete");
-        json.set("detail", report.incomplete_because);
-    }
-    return json;
-}
-
-Result<ExportReport> verify_export(std::istream& in, const ExportCheck& check) {
-    std::string line;
-    LineEnd end = read_line(in, line);
-    const auto header = decode_header(line);
-    if (end == LineEnd::too_long || !header) {
-        return fail(
-            errors::invalid_request,
-            "this is no export of a ledger: its first line is not the header of one" +
-                (header ? std::string() : " (" + header.error().message + ")"),
-            "Give a file that `interlock audit export` wrote.");
-    }
-    ExportVerifier verifier(*header, check);
-    while (end == LineEnd::newline) {
-        end = read_line(in, line);
-        if (end == LineEnd::newline) {
-            verifier.add(line);
-        } else if (end == LineEnd::too_long) {
-            verifier.cut_off("a line is longer than any line of an export");
-        } else if (!line.empty()) {
-            verifier.cut_off("the file ends inside a line");
-        }
-    }
-    if (in.bad()) {
-        return fail(errors::io_failed, "the export could not be read to its end");
-    }
-    return verifier.finish();
 }
 
 }  // namespace interlock

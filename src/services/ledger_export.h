@@ -2,7 +2,8 @@
 //
 // One JSON document per line (docs/contracts/audit-ledger.md, "Export"): a header, every record in
 // order with its hash, older chains' checkpoints in their places, the place of the chain under the
-// last root over all heads, and a signed head as the last line.
+// last root over all heads, and a signed head as the last line. An archived segment is such a file,
+// too (ADR 0025): it begins and ends with a seal, and has the artifacts of its records.
 // Without that line the file is incomplete: whoever cuts records off the end cannot sign a new one.
 #pragma once
 
@@ -21,8 +22,14 @@ namespace interlock {
 
 // Version 1 had no keys in its first line and no seals; it is still read.
 inline constexpr std::int64_t kExportVersion = 2;
+inline constexpr std::int64_t kSegmentVersion = 3;
 // A longer line cannot be one of ours: records are far smaller.
 inline constexpr std::size_t kExportLineBytesMax = std::size_t{16} * 1024 * 1024;
+
+struct SegmentRange {
+    std::int64_t from = 1;
+    std::int64_t to = 0;
+};
 
 struct ExportSources {
     LedgerStore& store;
@@ -30,6 +37,9 @@ struct ExportSources {
     HeadSigner signer;
     Timestamp created_at;
     std::function<void(std::int64_t seq)> on_progress = {};
+    // Set: not the whole chain but a segment, which begins with record 1 or an indexed seal and
+    // ends with an indexed seal.
+    std::optional<SegmentRange> segment = std::nullopt;
 };
 
 // Writes the chain as far as its stored head reaches now, verifying it on the way. A chain with a
@@ -42,6 +52,9 @@ struct ExportCheck {
     // piece but not whose it is.
     std::optional<std::string> public_key;
     std::function<void(std::int64_t seq)> on_progress = {};
+    // What the folder knows of its keys, where the file alone may not lead to them: after a restore
+    // nobody vouches for the next one. Null: only what the file says.
+    const KeyLineage* keys = nullptr;
 };
 
 struct ExportReport {
@@ -51,6 +64,7 @@ struct ExportReport {
     // The seal of `_system` whose root covers the chain up to a record, for a witness to confirm.
     std::string anchor_hash;
     std::int64_t anchored_seq = 0;
+    std::int64_t to_seq = 0;         // Of a segment: where it ends; 0: this is no segment.
     bool authorship_proven = false;  // The signatures hold under a key that the caller brought.
     std::string incomplete_because;  // Set when no fault was found and the file is not complete.
 

@@ -7,10 +7,12 @@
 
 #include "base/bytes.h"
 #include "base/errors.h"
-#include "base/field_reader.h"
 #include "base/log.h"
 #include "core/approval/approval_step.h"
 #include "core/ledger/merkle.h"
+#include "core/ledger/witnessed_head.h"
+#include "services/archive_read.h"
+#include "services/restore_state.h"
 
 namespace interlock {
 namespace {
@@ -47,31 +49,6 @@ std::string line_of(const LedgerEntry& entry) {
 }
 
 }  // namespace
-
-Json encode(const BreakState& state) {
-    return Json::object({
-        {"seq", state.seq},
-        {"bad_seq", state.bad_seq},
-        {"reason", state.reason},
-        {"detail", state.detail},
-        {"at", to_text(state.at)},
-        {"accepted_by", state.accepted_by},
-    });
-}
-
-Result<BreakState> decode_break_state(const Json& json) {
-    FieldReader in(json);
-    BreakState state{
-        .seq = in.required<std::int64_t>("seq"),
-        .bad_seq = in.required<std::int64_t>("bad_seq"),
-        .reason = in.required<std::string>("reason"),
-        .detail = in.required<std::string>("detail"),
-        .at = in.required<Timestamp>("at"),
-        .accepted_by = in.required<std::string>("accepted_by"),
-    };
-    in.reject_unknown();
-    return in.finish(std::move(state));
-}
 
 LedgerService::LedgerService(Parts parts) : parts_(parts), lineage_(parts.keys.first_public_key()) {
     parts_.runner.set_seal_rule([this] { seal_due(); });
@@ -150,6 +127,7 @@ Result<std::vector<ChainReport>> LedgerService::verify_all() {
              .mirror_head = mirrored == mirror.end() ? nullptr : &mirrored->second,
              .live_rows = &rows,
              .expected = said == expected.end() ? nullptr : &said->second,
+             .turn = turn_,
              .from_last_seal = true,
              .is_from_before = parts_.keys.is_from_before()},
             tenant_id);
@@ -168,7 +146,7 @@ Result<std::vector<ChainReport>> LedgerService::verify_all() {
         TRY_ASSIGN(ChainWalk system, walk(system_tenant()));
         TRY_ASSIGN(
             const auto points, last_heads_point(parts_.store, system.report.last_seal, lineage_));
-        TRY_ASSIGN(auto fault, read_head_lists(parts_.store, points, expected));
+        TRY_ASSIGN(auto fault, read_head_lists(parts_.store, points, expected, turn_));
         if (fault && !system.report.fault) {
             system.report.fault = std::move(fault);
         }
@@ -243,6 +221,14 @@ std::vector<HeadLine> LedgerService::heads_of_all(Turn& turn) const {
     }
     if (other_heads_) {
         std::ranges::move(other_heads_(), std::back_inserter(lines));
+    } else {
+        // Nobody has opened them yet: what the last list said of them still holds.
+        for (const auto& [place, points] : expected_) {
+            if (place.first != kLedgerBook && !points.empty()) {
+                const auto& [seq, hash] = *points.rbegin();
+                lines.push_back({place.first, place.second, {seq, hash}});
+            }
+        }
     }
     std::ranges::sort(
         lines, {}, [](const HeadLine& line) { return std::pair(line.book, line.tenant_id); });
@@ -251,7 +237,12 @@ std::vector<HeadLine> LedgerService::heads_of_all(Turn& turn) const {
 
 void LedgerService::seal_system(KeyMove move) {
     TurnRequest request = request_of(system_tenant(), "seal");
-    request.decide = [this, move](Turn& turn) -> Result<TurnReply> {
+    const auto lease =
+        std::make_shared<std::unique_lock<std::mutex>>(parts_.keys.lease(), std::defer_lock);
+    request.decide = [this, move, lease](Turn& turn) -> Result<TurnReply> {
+        if (!lease->owns_lock()) {
+            lease->lock();
+        }
         Seal seal = seal_of(turn, system_tenant());
         AuditDraft draft = turn.draft(std::string(kSealEvent));
         const std::vector<HeadLine> lines = heads_of_all(turn);
@@ -265,7 +256,7 @@ void LedgerService::seal_system(KeyMove move) {
         draft.artifacts.push_back(turn.put_artifact(std::move(list)));
         const bool is_old = turn.now() - key_since_ >= kSealKeyLife;
         const auto next = parts_.keys.next_public_key();
-        if (next && (move == KeyMove::now || is_old)) {
+        if (next && !awaits_heads_ && (move == KeyMove::now || is_old)) {
             const std::int64_t epoch = seal.epoch + 1;
             seal.next_key =
                 KeyStep{epoch, *next, to_hex(parts_.keys.sign(key_step_text(epoch, *next)))};
@@ -295,6 +286,13 @@ void LedgerService::seal_system(KeyMove move) {
         return Answer{};
     };
     run(std::move(request));
+}
+
+void LedgerService::set_other_heads(std::function<std::vector<HeadLine>()> heads) {
+    other_heads_ = std::move(heads);
+    if (std::exchange(awaits_heads_, false)) {
+        seal_system(KeyMove::now);
+    }
 }
 
 void LedgerService::seal_due() {
@@ -386,6 +384,10 @@ void LedgerService::break_chain(const ChainReport& report) {
             .at = turn.now(),
         };
         turn.save(break_key(turn.tenant_id()), encode(state));
+        if (is_key_lost_ && turn.tenant_id() == system_tenant()) {
+            // No key: these are the bytes of another day. What rights they give is void.
+            turn.save(std::string(kRestoreKey), encode(RestoreState{.break_seq = seq}));
+        }
         Seal seal = seal_of(turn, turn.tenant_id());
         seal.broken = ChainBreak{
             .bad_seq = fault.seq,
@@ -431,10 +433,12 @@ void LedgerService::note_break(
             .at = turn.now(),
         };
         turn.save(break_key(turn.tenant_id()), encode(state));
-        AuditDraft draft = turn.draft("OTHER_CHAIN_BROKEN");
+        const bool is_witness = book == kWitnessBook;
+        AuditDraft draft = turn.draft(is_witness ? "WITNESS_DISAGREES" : "OTHER_CHAIN_BROKEN");
         draft.status = AuditStatus::failed;
         draft.severity = AuditSeverity::critical;
-        draft.reason = "a chain of the " + book + " does not hold: " + fault.detail;
+        draft.reason =
+            (is_witness ? "" : "a chain of the " + book + " does not hold: ") + fault.detail;
         draft.detail.set("book", book);
         draft.detail.set("bad_seq", fault.seq);
         draft.detail.set("problem", fault.reason);
@@ -518,6 +522,12 @@ Result<TurnReply> LedgerService::run_acceptance(Turn& turn, const std::string& r
 
 Result<std::vector<AuditRecord>> LedgerService::read(
     const TenantId& tenant_id, std::int64_t after, std::int64_t count_max) {
+    if (archive_) {
+        const ArchiveState archive = archive_(tenant_id);
+        if (const ArchivedSegment* segment = archive.find(after + 1)) {
+            return archived_error(tenant_id, after + 1, *segment);
+        }
+    }
     TRY_ASSIGN(
         const auto entries,
         parts_.store.read_ledger(tenant_id, after, std::min(count_max, kPageMax)));
@@ -532,7 +542,8 @@ Result<std::vector<AuditRecord>> LedgerService::read(
 Result<std::vector<AuditRecord>> LedgerService::tail(
     const TenantId& tenant_id, std::int64_t count) {
     TRY_ASSIGN(const LedgerHead head, parts_.store.read_head(tenant_id));
-    return read(tenant_id, std::max<std::int64_t>(0, head.seq - count), count);
+    const std::int64_t first = archive_ ? std::max<std::int64_t>(archive_(tenant_id).to(), 1) : 1;
+    return read(tenant_id, std::max(first - 1, head.seq - count), count);
 }
 
 Result<ChainHead> LedgerService::head(const TenantId& tenant_id) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ledger/segment.h"
 #include "ports/clock.h"
 #include "ports/head_log.h"
 #include "ports/head_mirror.h"
@@ -64,12 +65,17 @@ public:
     // fault. Then everything that is not sealed is, and the key moves on.
     Result<std::vector<ChainReport>> open();
 
-    // Heads of chains in other books, for the root in `_system`. Before the first seal.
-    void set_other_heads(std::function<std::vector<HeadLine>()> heads) {
-        other_heads_ = std::move(heads);
-    }
+    // There are chains in other books, which are opened after these. Until they are known the key
+    // does not move on, since its last list must name all that it signed. Before open().
+    void await_other_heads() { awaits_heads_ = true; }
+    // Heads of chains in other books, for the root in `_system`; seals it if they were awaited.
+    void set_other_heads(std::function<std::vector<HeadLine>()> heads);
     // Told what is known of a chain that does not hold before it is continued. Before open().
     void on_break(std::function<void(const ChainReport&)> keep) { on_break_ = std::move(keep); }
+    // What was archived of a chain, for readers; any thread asks. Before the first read.
+    void set_archive(std::function<ArchiveState(const TenantId&)> archive) {
+        archive_ = std::move(archive);
+    }
     // Told each seal of `_system` as a line of the head log, once it is durable.
     void on_system_seal(std::function<void(const std::string& line)> call) {
         on_system_seal_ = std::move(call);
@@ -79,6 +85,7 @@ public:
     // What the chains of other books are judged by. After open().
     const KeyLineage& lineage() const { return lineage_; }
     const HeadExpectations& expected() const { return expected_; }
+    std::int64_t turn() const { return turn_; }
     bool was_from_before() const { return was_from_before_; }
 
     // Engine thread, about once a second: seals what is due, purges old answers.
@@ -92,7 +99,7 @@ public:
     using Reply = std::function<void(Result<Answer>)>;
     void accept_break(Principal human, TenantId tenant_id, std::string reason, Reply reply);
 
-    // Any thread.
+    // Any thread. `archived` when the first of them is in a segment's file.
     Result<std::vector<AuditRecord>> read(
         const TenantId& tenant_id, std::int64_t after, std::int64_t count_max);
     Result<std::vector<AuditRecord>> tail(const TenantId& tenant_id, std::int64_t count);
@@ -128,10 +135,13 @@ private:
     Timestamp key_since_;
     bool is_key_lost_ = false;
     bool was_from_before_ = false;
+    std::int64_t turn_ = 0;  // Whose it was at the last list of heads; as in ChainSources.
+    bool awaits_heads_ = false;
     HeadExpectations expected_;  // Of the last seal of `_system` at start.
     std::function<std::vector<HeadLine>()> other_heads_;
     std::function<void(const ChainReport&)> on_break_;
     std::function<void(const std::string&)> on_system_seal_;
+    std::function<ArchiveState(const TenantId&)> archive_;
     Duration last_duty_{};
 };
 

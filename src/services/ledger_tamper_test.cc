@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/crypto.h"
+#include "core/ledger/tail_proof.h"
 #include "services/ledger_check.h"
+#include "services/test_forgery.h"
 #include "testing/plane_world.h"
 
 namespace interlock {
@@ -12,78 +14,10 @@ namespace {
 
 const TenantId kDemo = TenantId::trusted("demo");
 const TenantId kOther = TenantId::trusted("other");
-using Contents = MemoryLedgerContents;
-
-void replace(std::string& text, const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    ASSERT_NE(at, std::string::npos) << from << " is not in " << text;
-    text.replace(at, from.size(), to);
-}
-
-// Hashes a chain anew from genesis and sets its head, as anybody can who knows the format.
-void hash_anew(Contents& contents, const TenantId& tenant_id) {
-    std::string before(kGenesisHash);
-    std::int64_t seq = 0;
-    for (auto& [place, entry] : contents.ledger) {
-        if (place.first != tenant_id) {
-            continue;
-        }
-        const std::size_t at = entry.canonical_json.rfind("\"prev_hash\":\"") + 13;
-        entry.canonical_json.replace(at, 64, before);
-        entry.hash = before = link_hash(before, entry.canonical_json);
-        seq = place.second;
-    }
-    contents.heads[tenant_id] = {seq, before};
-}
-
-void erase_chain(Contents& contents, const TenantId& tenant_id, std::int64_t after = 0) {
-    std::erase_if(contents.ledger, [&](const auto& item) {
-        return item.first.first == tenant_id && item.first.second > after;
-    });
-    std::erase_if(contents.checkpoints, [&](const auto& item) {
-        return item.first.first == tenant_id && item.first.second > after;
-    });
-    if (after == 0) {
-        contents.heads.erase(tenant_id);
-    } else {
-        contents.heads[tenant_id] = {after, contents.ledger.at({tenant_id, after}).hash};
-    }
-}
-
-bool is_seal_text(const std::string& text) {
-    return text.contains("\"event\":\"CHECKPOINT_SEALED\"");
-}
-
-// Takes all seals out of a chain, closes the gaps and hashes it anew.
-void strip_seals(Contents& contents, const TenantId& tenant_id) {
-    std::vector<LedgerEntry> kept;
-    for (const auto& [place, entry] : contents.ledger) {
-        if (place.first == tenant_id && !is_seal_text(entry.canonical_json)) {
-            kept.push_back(entry);
-        }
-    }
-    erase_chain(contents, tenant_id);
-    std::int64_t seq = 0;
-    for (LedgerEntry& entry : kept) {
-        const std::string was = std::to_string(entry.seq);
-        const std::string now = std::to_string(++seq);
-        replace(
-            entry.canonical_json,
-            "\"seq\":" + was + ",\"severity\"",
-            "\"seq\":" + now + ",\"severity\"");
-        replace(
-            entry.canonical_json,
-            "\"audit_id\":\"" + tenant_id.text() + "." + was + "\"",
-            "\"audit_id\":\"" + tenant_id.text() + "." + now + "\"");
-        entry.seq = seq;
-        contents.ledger.emplace(std::pair(tenant_id, seq), entry);
-    }
-    hash_anew(contents, tenant_id);
-}
 
 struct Tampering {
     std::string name;
-    std::function<void(Contents&)> edit;
+    std::function<void(StoreContents&)> edit;
     std::string tenant;  // Whose chain is named.
     std::string reason;
     bool start_sees = true;  // What lies before the last seal only verification walks.
@@ -228,64 +162,67 @@ TEST_P(LedgerTamperTest, IsNamedByVerificationAndByTheStart) {
 
 const std::vector<Tampering> kTamperings{
     {"edit_a_record",
-     [](Contents& all) {
-         replace(all.ledger.at({kDemo, 11}).canonical_json, "\"reason\":\"", "\"reason\":\"x");
+     [](StoreContents& all) {
+         replace_in_store(
+             all.ledger.at({kDemo, 11}).canonical_json, "\"reason\":\"", "\"reason\":\"x");
      },
      "demo",
      "content_changed"},
     {"edit_an_old_record",
-     [](Contents& all) {
-         replace(all.ledger.at({kDemo, 1}).canonical_json, "\"reason\":\"", "\"reason\":\"x");
+     [](StoreContents& all) {
+         replace_in_store(
+             all.ledger.at({kDemo, 1}).canonical_json, "\"reason\":\"", "\"reason\":\"x");
      },
      "demo",
      "content_changed",
      false},
     {"hash_the_chain_anew",
-     [](Contents& all) {
-         replace(all.ledger.at({kDemo, 1}).canonical_json, "\"reason\":\"", "\"reason\":\"x");
+     [](StoreContents& all) {
+         replace_in_store(
+             all.ledger.at({kDemo, 1}).canonical_json, "\"reason\":\"", "\"reason\":\"x");
          hash_anew(all, kDemo);
      },
      "demo",
      "bad_checkpoint"},
     {"hash_anew_without_seals",
-     [](Contents& all) { strip_seals(all, kDemo); },
+     [](StoreContents& all) { strip_seals(all, kDemo); },
      "demo",
      "head_mismatch"},
     {"hash_the_system_anew_without_seals",
-     [](Contents& all) { strip_seals(all, system_tenant()); },
+     [](StoreContents& all) { strip_seals(all, system_tenant()); },
      "_system",
-     "truncated_tail"},
+     "unproven_tail"},
     {"delete_the_index_of_seals",
-     [](Contents& all) { all.checkpoints.clear(); },
+     [](StoreContents& all) { all.checkpoints.clear(); },
      "demo",
      "missing_checkpoint"},
     {"delete_one_seal_from_the_index",
-     [](Contents& all) {
+     [](StoreContents& all) {
          all.checkpoints.erase(std::prev(all.checkpoints.upper_bound({kDemo, 99})));
      },
      "demo",
      "missing_checkpoint"},
     {"cut_the_tail_below_the_last_seal",
-     [](Contents& all) { erase_chain(all, kDemo, 3); },
+     [](StoreContents& all) { erase_chain(all, kDemo, 3); },
      "demo",
      "truncated_tail"},
     {"cut_the_records_behind_the_head_row",
-     [](Contents& all) {
+     [](StoreContents& all) {
          const std::int64_t last = all.heads.at(kDemo).seq;
          all.ledger.erase({kDemo, last});
      },
      "demo",
      "truncated_tail"},
     {"make_a_tenant_vanish",
-     [](Contents& all) { erase_chain(all, kOther); },
+     [](StoreContents& all) { erase_chain(all, kOther); },
      "other",
      "truncated_tail"},
     {"delete_a_record",
-     [](Contents& all) { all.ledger.erase({kDemo, 11}); },
+     [](StoreContents& all) { all.ledger.erase({kDemo, 11}); },
      "demo",
      "missing_record"},
     {"swap_two_tenants",
-     [](Contents& all) {
+     [](StoreContents& all) {
          std::swap(
              all.ledger.at({kDemo, 1}).canonical_json, all.ledger.at({kOther, 1}).canonical_json);
      },
@@ -293,7 +230,7 @@ const std::vector<Tampering> kTamperings{
      "misplaced_record",
      false},
     {"add_a_record",
-     [](Contents& all) {
+     [](StoreContents& all) {
          ChainHead head{all.heads.at(kDemo).seq, all.heads.at(kDemo).hash};
          AuditDraft draft;
          draft.tenant_id = kDemo;
@@ -307,51 +244,98 @@ const std::vector<Tampering> kTamperings{
      },
      "demo",
      "head_mismatch"},
+    {"add_a_record_and_its_head",
+     [](StoreContents& all) { append_forged(all, kDemo, {}); },
+     "demo",
+     "unproven_tail"},
+    {"plant_a_key_with_a_record_that_names_it",
+     [](StoreContents& all) {
+         std::string& json = all.states.at("tenant/demo").json;
+         const std::string was = sha256_hex(json);
+         replace_in_store(json, "\"keys\":[]", "\"keys\":[\"evil\"]");
+         append_forged(all, system_tenant(), {{"tenant/demo", was, sha256_hex(json)}});
+     },
+     "_system",
+     "unproven_tail"},
+    {"write_the_last_record_anew",
+     [](StoreContents& all) {
+         const LedgerHead head = all.heads.at(kDemo);
+         replace_in_store(
+             all.ledger.at({kDemo, head.seq}).canonical_json, "\"reason\":\"", "\"reason\":\"x");
+         hash_anew(all, kDemo);
+         all.heads.at(kDemo).proof = head.proof;
+     },
+     "demo",
+     "unproven_tail"},
+    {"cut_a_record_behind_the_last_seal",
+     [](StoreContents& all) {
+         const std::string proof = all.heads.at(kDemo).proof;
+         erase_chain(all, kDemo, all.heads.at(kDemo).seq - 1);
+         all.heads.at(kDemo).proof = proof;
+     },
+     "demo",
+     "unproven_tail"},
+    {"take_the_proof_of_another_chain",
+     [](StoreContents& all) {
+         append_forged(all, kOther, {});
+         all.heads.at(kOther).proof = all.heads.at(kDemo).proof;
+     },
+     "other",
+     "unproven_tail"},
+    {"forget_a_proof",
+     [](StoreContents& all) { all.heads.at(kDemo).proof.clear(); },
+     "demo",
+     "unproven_tail"},
     {"switch_a_stop_off",
-     [](Contents& all) {
-         replace(all.states.at("kill/other").json, "\"active\":true", "\"active\":false");
+     [](StoreContents& all) {
+         replace_in_store(all.states.at("kill/other").json, "\"active\":true", "\"active\":false");
      },
      "other",
      "changed_row"},
-    {"forget_a_stop", [](Contents& all) { all.states.erase("kill/demo"); }, "demo", "missing_row"},
+    {"forget_a_stop",
+     [](StoreContents& all) { all.states.erase("kill/demo"); },
+     "demo",
+     "missing_row"},
     {"plant_a_key",
-     [](Contents& all) {
-         replace(all.states.at("tenant/demo").json, "\"keys\":[]", "\"keys\":[\"evil\"]");
+     [](StoreContents& all) {
+         replace_in_store(all.states.at("tenant/demo").json, "\"keys\":[]", "\"keys\":[\"evil\"]");
      },
      "_system",
      "changed_row"},
     {"plant_a_human",
-     [](Contents& all) { all.states["human/hum_evil"] = {1, "{}"}; },
+     [](StoreContents& all) { all.states["human/hum_evil"] = {1, "{}"}; },
      "_system",
      "unknown_row"},
     {"put_an_old_vault_row_back",
-     [](Contents& all) { all.states.at("vault/demo").json = R"({"sealed":"old"})"; },
+     [](StoreContents& all) { all.states.at("vault/demo").json = R"({"sealed":"old"})"; },
      "demo",
      "changed_row"},
     {"approve_by_hand",
-     [](Contents& all) { all.states["approval/demo/apr_evil"] = {1, R"({"state":"approved"})"}; },
+     [](StoreContents& all) {
+         all.states["approval/demo/apr_evil"] = {1, R"({"state":"approved"})"};
+     },
      "demo",
      "unknown_row"},
     {"loosen_a_limit",
-     [](Contents& all) {
-         replace(all.states.at("account/demo/paper/main").json, "\"100\"", "\"999\"");
+     [](StoreContents& all) {
+         replace_in_store(all.states.at("account/demo/paper/main").json, "\"100\"", "\"999\"");
      },
      "demo",
      "changed_row"},
     {"change_an_artifact",
-     [](Contents& all) {
+     [](StoreContents& all) {
          all.artifacts.at({kDemo, sha256_hex("{\"price\":1}")}) = "{\"price\":2}";
      },
      "demo",
      "changed_artifact",
      false},
     {"delete_an_artifact",
-     [](Contents& all) { all.artifacts.erase({kDemo, sha256_hex("{\"price\":1}")}); },
+     [](StoreContents& all) { all.artifacts.erase({kDemo, sha256_hex("{\"price\":1}")}); },
      "demo",
      "missing_artifact",
      false},
     {"change_a_list_of_heads",
-     [](Contents& all) {
+     [](StoreContents& all) {
          for (auto& [place, bytes] : all.artifacts) {
              if (place.first == system_tenant()) {
                  bytes += "ledger/ghost 1 " + std::string(64, 'a') + "\n";
@@ -361,7 +345,7 @@ const std::vector<Tampering> kTamperings{
      "_system",
      "changed_artifact"},
     {"set_the_head_row_back",
-     [](Contents& all) {
+     [](StoreContents& all) {
          all.heads.at(kDemo).seq -= 1;
          all.heads.at(kDemo).hash = all.ledger.at({kDemo, all.heads.at(kDemo).seq}).hash;
      },
@@ -374,13 +358,107 @@ INSTANTIATE_TEST_SUITE_P(
         return tested.param.name;
     });
 
+// The rows that a forged end names are told with it.
+TEST_F(LedgerTamperTest, ThePlantedRowsOfAForgedEndAreNamed) {
+    world.memory.tamper([](StoreContents& all) {
+        std::string& json = all.states.at("vault/demo").json;
+        const std::string was = sha256_hex(json);
+        replace_in_store(json, "x", "y");
+        append_forged(all, kDemo, {{"vault/demo", was, sha256_hex(json)}});
+    });
+    const auto reports = verify();
+    const ChainReport* demo = find(reports, "demo");
+    ASSERT_EQ(demo->rows.size(), 1u);
+    EXPECT_EQ(demo->rows[0].key, "vault/demo");
+    world.rebuild();
+    const auto later = verify();
+    ASSERT_EQ(find(later, "demo")->breaks.size(), 1u);
+    EXPECT_EQ(find(later, "demo")->breaks[0].broken.rows, std::vector<std::string>{"vault/demo"});
+}
+
+// Whoever kept a key of before signs nothing new with it: neither a seal nor an end.
+TEST_F(LedgerTamperTest, AKeyWhoseTurnIsOverSignsNothing) {
+    world.plane->ledger.sign_all();
+    const SealKeys::Key old = world.keys.current();
+    const Ed25519KeyPair pair = *ed25519_from_seed(
+        world.keys.pair().secret_key.reveal().substr(0, 32));  // It begins with its seed.
+    world.probe("k6");
+    world.plane->ledger.sign_all();
+    ASSERT_GT(world.keys.current().epoch, old.epoch);
+    ASSERT_EQ(first_fault(), "");
+    const SignText sign = [&](std::string_view text) { return ed25519_sign(pair, text); };
+    MemoryLedgerContents kept;
+    world.memory.tamper([&](StoreContents& all) { kept = all; });
+    world.memory.tamper([&](StoreContents& all) {
+        append_forged(all, kDemo, {});
+        LedgerHead& head = all.heads.at(kDemo);
+        const HeadLine line{std::string(kLedgerBook), kDemo, {head.seq, head.hash}};
+        head.proof = prove_tails({&line, 1}, old.epoch, sign).front();
+    });
+    EXPECT_TRUE(first_fault().starts_with("demo: unproven_tail")) << first_fault();
+    for (const TenantId& tenant_id : {kDemo, system_tenant()}) {
+        world.memory.tamper([&](StoreContents& all) {
+            all = kept;
+            const auto before = std::prev(all.checkpoints.upper_bound({tenant_id, 99'999}))->second;
+            const AuditRecord last = *decode_audit_record(
+                *parse_json(all.ledger.at({tenant_id, before.seq}).canonical_json));
+            Seal seal = *decode_seal(last.draft.detail);
+            seal.epoch = old.epoch;
+            seal.public_key = old.public_key;
+            seal.previous_seq = before.seq;
+            seal.previous_hash = before.hash;
+            seal.next_key.reset();
+            seal.signature.clear();
+            AuditDraft draft = last.draft;
+            draft.rows.clear();
+            ChainHead head{all.heads.at(tenant_id).seq, all.heads.at(tenant_id).hash};
+            const SealedRecord sealed = *sign_seal(head, std::move(draft), std::move(seal), sign);
+            all.ledger.emplace(
+                std::pair(tenant_id, head.seq),
+                LedgerEntry{tenant_id, head.seq, sealed.canonical, head.hash});
+            all.checkpoints.emplace(
+                std::pair(tenant_id, head.seq),
+                Checkpoint{
+                    tenant_id,
+                    head.seq,
+                    head.hash,
+                    before.at,
+                    sealed.record.draft.detail.find("signature")->as_string()});
+            all.heads.at(tenant_id) = {head.seq, head.hash};
+        });
+        EXPECT_TRUE(first_fault().starts_with(tenant_id.text() + ": bad_checkpoint"))
+            << first_fault();
+        EXPECT_TRUE(first_fault().contains("had its turn")) << first_fault();
+    }
+    world.rebuild();
+    EXPECT_TRUE(world.plane->latch.is_raised_global());
+}
+
+// The key may move on while a chain is not sealed; what the old one vouched for until then is in
+// the list of the seal that moves it.
+TEST_F(LedgerTamperTest, AnEndThatTheKeyBeforeVouchedForIsListed) {
+    world.clock.advance(Duration::of_minutes(350));
+    put_row("tenant/other", "{}", system_tenant());
+    world.clock.advance(Duration::of_minutes(55));
+    world.probe("k6");
+    world.clock.advance(Duration::of_minutes(6));
+    const std::int64_t epoch = world.keys.current().epoch;
+    world.plane->ledger.duty();
+    EXPECT_GT(world.keys.current().epoch, epoch);
+    EXPECT_GT(world.plane->runner.unsealed().of(kDemo).records, 0);
+    EXPECT_EQ(first_fault(), "");
+    world.rebuild();
+    EXPECT_EQ(first_fault(), "");
+    EXPECT_FALSE(world.plane->latch.is_raised_global());
+}
+
 // The store put back as a whole, while the head log went on.
 TEST_F(LedgerTamperTest, ADatabaseThatWasRolledBackIsBehindTheHeadLog) {
     MemoryLedgerContents kept;
-    world.memory.tamper([&](Contents& all) { kept = all; });
+    world.memory.tamper([&](StoreContents& all) { kept = all; });
     world.plane->ledger.sign_all();
     EXPECT_EQ(first_fault(), "");
-    world.memory.tamper([&](Contents& all) { all = kept; });
+    world.memory.tamper([&](StoreContents& all) { all = kept; });
     EXPECT_TRUE(first_fault().starts_with("_system: truncated_tail heads.log")) << first_fault();
     world.rebuild();
     EXPECT_TRUE(world.plane->latch.is_raised_global());
@@ -404,8 +482,8 @@ TEST_F(LedgerTamperTest, AnotherSealingKeyIsABreakOfTheSystem) {
 }
 
 TEST_F(LedgerTamperTest, AHumanAcceptsABreakAndTheRecordStays) {
-    world.memory.tamper([](Contents& all) {
-        replace(all.states.at("kill/other").json, "\"active\":true", "\"active\":false");
+    world.memory.tamper([](StoreContents& all) {
+        replace_in_store(all.states.at("kill/other").json, "\"active\":true", "\"active\":false");
     });
     world.rebuild();
     EXPECT_TRUE(world.plane->latch.is_raised(kOther));
@@ -436,7 +514,8 @@ TEST_F(LedgerTamperTest, AHumanAcceptsABreakAndTheRecordStays) {
 
 // Release is refused for a tenant whose chain is broken and possible again once it was accepted.
 TEST_F(LedgerTamperTest, ABrokenChainRefusesTheRelease) {
-    world.memory.tamper([](Contents& all) { replace(all.states.at("vault/demo").json, "x", "y"); });
+    world.memory.tamper(
+        [](StoreContents& all) { replace_in_store(all.states.at("vault/demo").json, "x", "y"); });
     world.rebuild();
     world.run_effects();
     SetKillSwitch request;
@@ -456,53 +535,6 @@ TEST_F(LedgerTamperTest, ABrokenChainRefusesTheRelease) {
     ASSERT_FALSE(*voted);
     EXPECT_TRUE(voted->error().message.contains("changed_row")) << voted->error().message;
     EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
-}
-
-// Chains of before seals were records keep their promise and get the new one.
-TEST(LedgerAdoption, AChainOfBeforeIsAdoptedOnceAndOnlyWithItsKey) {
-    PlaneWorld world;
-    world.probe("k1");
-    world.probe("k2");
-    // As an older version left it: no names of rows, no seals.
-    world.memory.tamper([](Contents& all) { all.states["vault/demo"] = {1, R"({"sealed":"x"})"}; });
-    world.keys.set_from_before(true);
-    world.clock.advance(Duration::of_hours(30));
-    const auto verify = [&](bool is_from_before) {
-        KeyLineage keys(world.keys.first_public_key());
-        return *check_ledger(
-            {.store = world.memory,
-             .mirror = {},
-             .keys = keys,
-             .head_log = world.head_log.lines,
-             .is_from_before = is_from_before});
-    };
-    EXPECT_TRUE(verify(true).front().ok());
-    world.rebuild();
-    EXPECT_FALSE(world.keys.is_from_before());
-    const auto reports = verify(false);
-    for (const ChainReport& report : reports) {
-        EXPECT_TRUE(report.ok()) << report.fault->detail;
-    }
-    const auto demo = std::ranges::find(reports, kDemo, &ChainReport::tenant_id);
-    EXPECT_EQ(demo->adopted, 2);
-    // From now on its rows hang on the chain.
-    world.memory.tamper([](Contents& all) { all.states.at("vault/demo").json = "{}"; });
-    world.rebuild();
-    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
-}
-
-TEST(LedgerSeals, AChainIsSealedInTimeAndTheSystemOverAllHeads) {
-    PlaneWorld world;
-    world.probe("k1");
-    EXPECT_EQ(world.head_log.lines.size(), 0u);
-    world.clock.advance(kSealPeriod);
-    world.probe("k2");  // Before it, what is due is sealed.
-    EXPECT_EQ(world.events()[1], "CHECKPOINT_SEALED");
-    ASSERT_EQ(world.head_log.lines.size(), 1u);
-    EXPECT_TRUE(world.head_log.lines[0].contains("\"heads\":{\"count\":1"));
-    world.clock.advance(kSealPeriod);
-    world.plane->ledger.duty();  // Nobody came: the duty seals.
-    EXPECT_EQ(world.head_log.lines.size(), 2u);
 }
 
 }  // namespace

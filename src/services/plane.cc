@@ -29,7 +29,7 @@ Timestamp newest_record(const TurnRunner& runner, LedgerStore& store) {
 }  // namespace
 
 Plane::Plane(Parts parts, PlaneConfig config)
-    : runner({parts.store, parts.clock, parts.ids, parts.mirror, parts.observer}),
+    : runner({parts.store, parts.clock, parts.ids, parts.mirror, parts.keys, parts.observer}),
       outbox({parts.sink, latch, parts.flag, parts.clock}),
       ledger(
           {runner,
@@ -40,6 +40,7 @@ Plane::Plane(Parts parts, PlaneConfig config)
            parts.head_log,
            parts.submit,
            directory}),
+      archive({runner, parts.store, parts.submit, parts.segment_bytes}),
       folds(runner),
       approvals({runner, parts.submit, directory, config.two_person_rule}),
       kill(
@@ -67,6 +68,7 @@ Plane::Plane(Parts parts, PlaneConfig config)
             .loop = *loop,
             .submit = parts.submit,
             .approvals = approvals,
+            .kill = kill,
             .ledger = ledger,
             .latch = latch,
             .feed = *parts.feed,
@@ -99,6 +101,7 @@ Plane::Plane(Parts parts, PlaneConfig config)
             .feed = *parts.feed,
             .config = config.supervisor});
     }
+    ledger.set_archive([this](const TenantId& tenant_id) { return archive.archive_of(tenant_id); });
     runner.set_effect_dispatch(parts.dispatch);
     // A ledger that cannot be written stops trading: latch first, then the file, because the record
     // itself is what just failed (S13).
@@ -124,6 +127,7 @@ Result<Plane::Recovery> Plane::open() {
     directory.time_of_sessions(newest_record(runner, parts_.store));
     TRY(kill.open());
     TRY_ASSIGN(recovery.chains, ledger.open());
+    TRY(archive.open());
     for (const ChainReport& report : recovery.chains) {
         if (report.fault) {
             // Every tenant may read the global reason, so it does not say whose row it was (I7).

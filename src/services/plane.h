@@ -10,6 +10,7 @@
 
 #include "ports/kill_flag.h"
 #include "services/approval_service.h"
+#include "services/archive_service.h"
 #include "services/control/control_service.h"
 #include "services/fold_service.h"
 #include "services/kill_latch.h"
@@ -55,6 +56,9 @@ public:
         const MarketFeed* feed = nullptr;
         // An account exists: open it at its venue. Idempotent; on the engine thread.
         LoopService::OnAccount on_account = nullptr;
+        // The size of an archived segment's file; without it nothing is archived.
+        std::function<std::optional<std::int64_t>(const std::string&, const std::string&)>
+            segment_bytes = [](const std::string&, const std::string&) { return std::nullopt; };
     };
     Plane(Parts parts, PlaneConfig config);
 
@@ -74,6 +78,7 @@ public:
     PrincipalDirectory directory;
     OutboxRunner outbox;
     LedgerService ledger;
+    ArchiveService archive;
     FoldService folds;
     ApprovalService approvals;
     KillSwitchService kill;

@@ -310,7 +310,7 @@ TEST(LoginBurst, IsNoFreeGuessWhenTheEngineTakesNoTurn) {
 class LoginThreads : public ::testing::Test {
 protected:
     LoginThreads()
-        : runner_({store_, clock_, ids_, mirror_, observer_}),
+        : runner_({store_, clock_, ids_, mirror_, keys_, observer_}),
           engine_(runner_, TurnEngine::Bounds{}),
           service_(
               {.runner = runner_,
@@ -342,6 +342,7 @@ protected:
     FakeClock clock_;
     FakeIdSource ids_;
     NullHeadMirror mirror_;
+    HeldSealKeys keys_{std::string(32, 's')};
     NullTurnObserver observer_;
     PrincipalDirectory directory_;
     TurnRunner runner_;

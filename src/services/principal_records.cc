@@ -4,6 +4,7 @@
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
+#include "contracts/principal/key_lock.h"
 #include "core/principal/recovery_policy.h"
 
 namespace interlock {
@@ -36,8 +37,11 @@ Principal principal_of(const AccessKey& key, const TenantId& tenant_id) {
     Principal principal;
     principal.kind = PrincipalKind::agent;
     principal.id = key.key_id.text();
-    principal.tenants = {tenant_id};
-    principal.scopes = key.scopes;
+    // A key that waits for a human is known and belongs to nobody: it opens nothing.
+    if (!is_locked(key)) {
+        principal.tenants = {tenant_id};
+        principal.scopes = key.scopes;
+    }
     return principal;
 }
 
@@ -268,14 +272,14 @@ void PrincipalRecords::show(const Tenant& tenant) {
     directory_.update([&](PrincipalDirectory::Snapshot& all) {
         Tenant& known = tenants_[tenant.tenant_id];
         for (const AccessKey& key : known.access_keys) {
-            if (all.access_keys.erase(key.key_hash) != 0) {
+            if (all.access_keys.erase(std::string(plain_hash(key))) != 0) {
                 ended.insert(key.key_id);
             }
         }
         known = tenant;
         for (const AccessKey& key : known.access_keys) {
             if (key.is_active()) {
-                all.access_keys[key.key_hash] = principal_of(key, tenant.tenant_id);
+                all.access_keys[std::string(plain_hash(key))] = principal_of(key, tenant.tenant_id);
                 ended.erase(key.key_id);
             }
         }

@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "core/ledger/fold.h"
+#include "services/archive_read.h"
 #include "services/loop/loop_service.h"
 #include "services/loop/loop_store.h"
 
@@ -46,6 +47,11 @@ public:
 private:
     Result<void> begin() {
         if (check_.from_seq <= 1) {
+            TRY_ASSIGN(const auto start, readable_from(check_.store, check_.tenant_id));
+            if (start) {
+                verifier_ = ChainVerifier(check_.tenant_id, ChainVerifier::Trust{}, *start);
+                from_seq_ = start->seq + 1;
+            }
             return {};
         }
         TRY_ASSIGN(
@@ -115,9 +121,13 @@ private:
         if (const auto fold = decode_fold(record.draft.detail)) {
             report_.folded += fold->count;
             const std::int64_t seq = std::atoll(fold->of_ref.c_str());
-            TRY_ASSIGN(const auto found, check_.store.read_ledger(check_.tenant_id, seq - 1, 1));
-            if (!found.empty()) {
-                TRY_ASSIGN(repeated, record_of(found.front()));
+            const auto found = check_.store.read_ledger(check_.tenant_id, seq - 1, 1);
+            if (seq < from_seq_ && check_.from_seq <= 1) {
+                return {};  // Archived, and not at hand: nothing to compare with.
+            }
+            TRY(found);
+            if (!found->empty()) {
+                TRY_ASSIGN(repeated, record_of(found->front()));
             }
         }
         std::string problem = fold_problem(record, repeated ? &*repeated : nullptr);
@@ -131,7 +141,7 @@ private:
     bool begins(const AuditRecord& record) const {
         const Json* attempt = record.draft.detail.find("attempt");
         const bool is_first = attempt != nullptr && attempt->as_int64() == 1;
-        return is_plan(record) && (is_first || check_.from_seq <= 1) &&
+        return is_plan(record) && (is_first || from_seq_ <= 1) &&
                (!check_.since || record.draft.timestamp >= *check_.since);
     }
 
@@ -194,6 +204,7 @@ private:
     }
 
     const ReplayCheck& check_;
+    std::int64_t from_seq_ = check_.from_seq;  // Or where the chain begins since it was cut.
     ChainVerifier verifier_;
     ReplayInputs inputs_;
     std::map<DecisionId, DecisionReplay> replays_;

@@ -264,6 +264,9 @@ public:
     void take_claim(Claim claim) { commit_.claims_taken.push_back(std::move(claim)); }
     void release_claim(Claim claim) { commit_.claims_released.push_back(std::move(claim)); }
 
+    // What lies in a verified file leaves the store with this turn (archive_service).
+    void remove(LedgerRemoval removal) { commit_.removals.push_back(std::move(removal)); }
+
     // Stores bytes under their hash; gives "sha256:<hex>" for AuditDraft::artifacts.
     std::string put_artifact(std::string bytes);
 

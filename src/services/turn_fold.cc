@@ -55,7 +55,7 @@ bool Turn::changed_nothing_else() const {
            commit_.answers.empty() && commit_.outbox.empty() && commit_.outbox_unknown.empty() &&
            commit_.outbox_finished.empty() && commit_.claims_released.empty() &&
            commit_.claims_taken.empty() && commit_.artifacts.empty() &&
-           commit_.checkpoints.empty() && completed_.empty();
+           commit_.checkpoints.empty() && commit_.removals.empty() && completed_.empty();
 }
 
 Result<Occurrence> Turn::occurrence(AuditDraft& draft, const Repeat& repeat) const {
@@ -153,7 +153,8 @@ Result<void> Turn::charge(std::int64_t bytes) {
         return {};
     }
     TRY_ASSIGN(BudgetRow row, load_budget());
-    if (is_spent(row, *budget)) {
+    const std::string caller = to_text(request_.principal);
+    if (is_spent(row, *budget, caller)) {
         const Timestamp refill = refill_of(now_);
         auto refusal = fail(
             errors::write_budget_exhausted,
@@ -164,7 +165,7 @@ Result<void> Turn::charge(std::int64_t bytes) {
             static_cast<int>((refill - now_).microseconds / 1'000'000) + 1;
         return refusal;
     }
-    row.spent_bytes += bytes;
+    spend(row, caller, bytes);
     save_budget(std::move(row));
     return {};
 }

@@ -200,7 +200,7 @@ TEST_F(TurnFold, CallersThatMixRefusalsDoNotEndEachOthersFolds) {
 // Refusals that are stored under a new key each time would grow the store of answers instead.
 TEST_F(TurnFold, AnswersThatAreStoredForRepeatsCountAgainstTheBudget) {
     world.plane->runner.set_budget_rule(
-        [](const TenantId&) { return std::optional(WriteBudget{.bytes_per_hour = 8192}); });
+        [](const TenantId&) { return std::optional(WriteBudget{.bytes_per_hour = 16384}); });
     int stored = 0;
     int turned_away = 0;
     for (int i = 0; i < 200; ++i) {
@@ -228,7 +228,7 @@ TEST_F(TurnFold, AnswersThatAreStoredForRepeatsCountAgainstTheBudget) {
 
 TEST_F(TurnFold, PastItsWriteBudgetATenantsRefusalsAreCountedNotRecorded) {
     world.plane->runner.set_budget_rule(
-        [](const TenantId&) { return std::optional(WriteBudget{.bytes_per_hour = 4096}); });
+        [](const TenantId&) { return std::optional(WriteBudget{.bytes_per_hour = 8192}); });
     int answered = 0;
     int turned_away = 0;
     for (int i = 0; i < 100; ++i) {
@@ -257,7 +257,7 @@ TEST_F(TurnFold, PastItsWriteBudgetATenantsRefusalsAreCountedNotRecorded) {
 
     world.rebuild();
     world.plane->runner.set_budget_rule(
-        [](const TenantId&) { return std::optional(WriteBudget{.bytes_per_hour = 4096}); });
+        [](const TenantId&) { return std::optional(WriteBudget{.bytes_per_hour = 8192}); });
     EXPECT_FALSE(refused("after a restart"));
     world.clock.advance(Duration::of_hours(1));
     world.plane->runner.fire_timers(100);
@@ -270,6 +270,17 @@ TEST_F(TurnFold, PastItsWriteBudgetATenantsRefusalsAreCountedNotRecorded) {
     }
     EXPECT_TRUE(told);
     EXPECT_TRUE(refused("with a full budget"));
+}
+
+// The caller who runs wild pays, not its colleagues.
+TEST_F(TurnFold, AColleagueOfACallerThatRunsWildIsStillRecorded) {
+    world.plane->runner.set_budget_rule(
+        [](const TenantId&) { return std::optional(WriteBudget{.bytes_per_hour = 8192}); });
+    while (refused("wild " + std::to_string(records().size()))) {
+    }
+    EXPECT_TRUE(refused("calm", PrincipalKind::human));
+    EXPECT_EQ(world.events().back(), "CONTROL_REFUSED");
+    EXPECT_FALSE(refused("wild again"));
 }
 
 // L12 of the security audit: what a start reads does not grow with what was ever recorded.

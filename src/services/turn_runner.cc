@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/match.h"
 #include "services/chain_check.h"
+#include "services/moved_heads.h"
 
 namespace interlock {
 
@@ -251,7 +252,8 @@ bool is_empty(const TurnCommit& commit) {
            commit.outbox.empty() && commit.outbox_unknown.empty() &&
            commit.outbox_finished.empty() && commit.timers.empty() &&
            commit.timers_finished.empty() && commit.claims_released.empty() &&
-           commit.claims_taken.empty() && commit.artifacts.empty() && commit.checkpoints.empty();
+           commit.claims_taken.empty() && commit.artifacts.empty() && commit.checkpoints.empty() &&
+           commit.removals.empty();
 }
 
 void merge(BatchStage& into, BatchStage from) {
@@ -336,6 +338,7 @@ Result<void> TurnRunner::commit(std::vector<Decided>& decided) {
         return {};
     }
     const Duration start = parts_.clock.monotonic();
+    prove_tails(commits);
     const Result<void> committed = parts_.store.commit(commits);
     if (committed) {
         parts_.observer.on_commit(
@@ -346,6 +349,14 @@ Result<void> TurnRunner::commit(std::vector<Decided>& decided) {
         owners[i]->commit = std::move(commits[i]);
     }
     return committed;
+}
+
+void TurnRunner::prove_tails(std::vector<TurnCommit>& commits) const {
+    MovedHeads moved;
+    for (const TurnCommit& commit : commits) {
+        moved.add(commit.audit, commit.checkpoints);
+    }
+    commits.back().proofs = moved.prove(kLedgerBook, parts_.keys);
 }
 
 void TurnRunner::track_effects(const TurnCommit& commit) {

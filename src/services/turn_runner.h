@@ -17,6 +17,7 @@
 
 #include "core/ledger/row_set.h"
 #include "ports/head_mirror.h"
+#include "ports/seal_keys.h"
 #include "services/turn.h"
 #include "services/unsealed_chains.h"
 
@@ -59,6 +60,7 @@ public:
         Clock& clock;
         IdSource& ids;
         HeadMirror& mirror;
+        const SealKeys& keys;  // Whose word goes with the heads that a batch moves.
         TurnObserver& observer;
     };
     explicit TurnRunner(Parts parts);
@@ -150,6 +152,7 @@ private:
     static std::optional<Result<Answer>> remembered(
         const TurnRequest& request, const BatchStage& batch, const Memory& memory);
     Result<void> commit(std::vector<Decided>& decided);
+    void prove_tails(std::vector<TurnCommit>& commits) const;
     void publish(std::vector<Decided>& decided, BatchStage batch);
     void answer(Decided& decided);
     void fail_all(std::vector<Decided>& decided, const Error& error);

@@ -206,7 +206,7 @@ def activate(browser, link, shots):
     browser.look("codes", shots)
     code = browser.text("#codes li")
     browser.click("#codes button")
-    browser.until('document.querySelector("#kill-word")?.innerText === "Running"')
+    browser.until('document.querySelector("#kill-word")?.innerText === "Trading"')
     return code
 
 
@@ -217,6 +217,7 @@ def stop_and_release(browser, shots):
     browser.until('document.querySelector("#kill-word").innerText === "Stopped"')
     check(HOSTILE_SHOWN in browser.text("#kill-why"), "a hostile reason is shown as plain text")
     check(browser.run('return document.querySelector("#desk img") === null'), "no markup of it")
+    browser.click("#release-form [name=enable]")  # Trading is to stay off for now.
     browser.click("#release-form button")
     browser.until('document.querySelector("#approval-list article")')
     check("stopped_because" in browser.text("#approval-list pre"), "the payload is shown")
@@ -240,8 +241,13 @@ def stop_and_release(browser, shots):
     browser.until('document.querySelector("#proof .problem").innerText.includes("wrong_credential")')
     browser.fill("#proof [name=password]", PASSWORD)
     browser.click("#proof button.primary")
-    browser.until('document.querySelector("#kill-word").innerText === "Running"')
+    browser.until('document.querySelector("#kill-word").innerText === "Not trading"')
     browser.until('!document.querySelector("#approval-list article")')
+    check("Trading is off" in browser.text("#kill-why"), "the page says why nothing trades")
+    browser.look("not_trading", shots)
+    browser.click("#enable-form button")
+    browser.until('document.querySelector("#kill-word").innerText === "Trading"')
+    check(browser.run('return document.querySelector("#enable-form").hidden'), "nothing to enable")
 
 
 def read_audit(browser, shots):
@@ -299,9 +305,9 @@ def log_out_and_in(browser, shots):
     browser.until('document.querySelector("#login .problem").innerText.includes("unauthenticated")')
     browser.fill("#login-form [name=password]", PASSWORD)
     browser.click("#login-form button")
-    browser.until('document.querySelector("#kill-word").innerText === "Running"')
+    browser.until('document.querySelector("#kill-word").innerText === "Trading"')
     browser.call("Page.reload")
-    browser.until('document.querySelector("#kill-word")?.innerText === "Running"')
+    browser.until('document.querySelector("#kill-word")?.innerText === "Trading"')
 
 
 def recover(browser, code, shots):
@@ -333,7 +339,7 @@ def stop_everything(browser, shots):
     browser.run("""const tenant = document.querySelector("#tenant");
         tenant.value = "_system";
         tenant.dispatchEvent(new Event("change"));""")
-    browser.until('document.querySelector("#kill-word").innerText === "Running"')
+    browser.until('document.querySelector("#kill-word").innerText === "Trading"')
     check(browser.run('return document.querySelector("#keys").hidden'), "the host has no keys")
     browser.click("#stop")
     browser.shows("Stopped for all tenants")

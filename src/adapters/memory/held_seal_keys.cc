@@ -8,8 +8,17 @@ Ed25519KeyPair HeldSealKeys::pair_of(const std::string& seed) {
     return *ed25519_from_seed(seed);
 }
 
-HeldSealKeys::HeldSealKeys(std::string seed)
-    : seed_(std::move(seed)), key_(pair_of(seed_)), first_(key_.public_key) {}
+HeldSealKeys::HeldSealKeys(std::string seed) {
+    begin_with(std::move(seed));
+}
+
+void HeldSealKeys::begin_with(std::string seed) {
+    seed_ = std::move(seed);
+    epoch_ = 0;
+    key_ = pair_of(seed_);
+    first_ = key_.public_key;
+    is_from_before_ = false;
+}
 
 SealKeys::Key HeldSealKeys::current() const {
     return {epoch_, to_hex(key_.public_key)};

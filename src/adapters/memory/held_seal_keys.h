@@ -22,6 +22,8 @@ public:
 
     void set_from_before(bool is_from_before) { is_from_before_ = is_from_before; }
     const Ed25519KeyPair& pair() const { return key_; }
+    // All keys as they were on the first day of another folder.
+    void begin_with(std::string seed);
     // As if the key's file were gone and another in its place.
     void lose();
 

@@ -27,6 +27,9 @@ Result<void> MemoryLedgerStore::commit(std::span<const TurnCommit> turns) {
     const std::lock_guard lock(mutex_);
     undo_.clear();
     for (const TurnCommit& turn : turns) {
+        apply_removals(turn);
+    }
+    for (const TurnCommit& turn : turns) {
         if (Result<void> applied = apply(turn); !applied) {
             for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) {
                 (*undo)();
@@ -35,6 +38,21 @@ Result<void> MemoryLedgerStore::commit(std::span<const TurnCommit> turns) {
         }
     }
     return {};
+}
+
+void MemoryLedgerStore::apply_removals(const TurnCommit& turn) {
+    for (const LedgerRemoval& removal : turn.removals) {
+        for (const std::int64_t seq : removal.seqs) {
+            const std::pair place(removal.tenant_id, seq);
+            remember(contents_.ledger, place);
+            contents_.ledger.erase(place);
+        }
+        for (const std::string& hash : removal.artifacts) {
+            const std::pair place(removal.tenant_id, hash);
+            remember(contents_.artifacts, place);
+            contents_.artifacts.erase(place);
+        }
+    }
 }
 
 Result<void> MemoryLedgerStore::apply(const TurnCommit& turn) {
@@ -46,6 +64,10 @@ Result<void> MemoryLedgerStore::apply(const TurnCommit& turn) {
     }
     for (const AnswerWrite& write : turn.answers) {
         TRY(apply_answer(write));
+    }
+    for (const HeadProof& proof : turn.proofs) {
+        // Remembered with the entry that moved the head.
+        contents_.heads[proof.tenant_id].proof = proof.text;
     }
     TRY(apply_outbox(turn));
     TRY(apply_claims(turn));

@@ -67,6 +67,7 @@ public:
         const TenantId& tenant_id, const std::string& hash) override;
 
 private:
+    void apply_removals(const TurnCommit& turn);
     Result<void> apply(const TurnCommit& turn);
     Result<void> apply_state(const StateWrite& write);
     Result<void> apply_entry(const LedgerEntry& entry);

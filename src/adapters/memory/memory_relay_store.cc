@@ -106,6 +106,7 @@ Result<void> MemoryRelayStore::apply(const RelayCommit& batch) {
     TurnCommit chains;
     chains.audit = batch.audit;
     chains.checkpoints = batch.checkpoints;
+    chains.proofs = batch.proofs;
     return ledger_.commit(std::span(&chains, 1));
 }
 

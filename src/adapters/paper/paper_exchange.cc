@@ -508,6 +508,20 @@ Result<VenueReport> PaperExchange::report(
     return report;
 }
 
+Result<VenueHistory> PaperExchange::history(const VenueAccount& account) const {
+    TRY_ASSIGN(const Trader* const trader, find_trader(account));
+    VenueHistory history;
+    const std::vector<Handle> finished = trader->account.finished();
+    history.is_whole = finished.size() < listings_.finished_orders_max;
+    for (const Handle handle : finished) {
+        history.orders.push_back(trader->account.describe(trader->account.order(handle)));
+    }
+    for (const Handle handle : trader->account.live()) {
+        history.orders.push_back(trader->account.describe(trader->account.order(handle)));
+    }
+    return history;
+}
+
 Result<std::vector<VenueFill>> PaperExchange::fills_of(
     const VenueAccount& account, const Symbol& symbol, const OrderClientId& id) const {
     TRY_ASSIGN(const Trader* const trader, find_trader(account));

@@ -25,7 +25,7 @@
 #include "adapters/paper/paper_recorder.h"
 #include "core/market/candle_book.h"
 #include "core/market/market_stats.h"
-#include "ports/venue.h"
+#include "ports/venue_history.h"
 
 namespace interlock {
 
@@ -80,6 +80,7 @@ public:
         const VenueAccount& account, std::int64_t fills_cursor, Timestamp fills_until) const;
     Result<std::vector<VenueFill>> fills_of(
         const VenueAccount& account, const Symbol& symbol, const OrderClientId& id) const;
+    Result<VenueHistory> history(const VenueAccount& account) const;
 
     std::vector<Symbol> symbols() const;
     // `venue_ahead` is added to the times of the venue's own clock.

@@ -258,6 +258,18 @@ Result<VenueReport> PaperVenue::report(const VenueAccount& account, std::int64_t
     return report;
 }
 
+Result<VenueHistory> PaperVenue::history(const VenueAccount& account) {
+    std::int64_t size = 0;
+    Result<VenueHistory> history = [&]() -> Result<VenueHistory> {
+        const std::lock_guard lock(mutex_);
+        TRY(begin({&account, nullptr}));
+        size = journal_size();
+        return exchange_->history(account);
+    }();
+    TRY(settle(size));
+    return history;
+}
+
 Result<std::vector<VenueFill>> PaperVenue::fills_of(
     const VenueAccount& account, const Symbol& symbol, const OrderClientId& id) {
     std::int64_t size = 0;

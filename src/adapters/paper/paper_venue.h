@@ -25,7 +25,7 @@
 #include "adapters/paper/paper_faults.h"
 #include "adapters/paper/paper_journal.h"
 #include "ports/clock.h"
-#include "ports/venue.h"
+#include "ports/venue_history.h"
 
 namespace interlock {
 
@@ -42,7 +42,7 @@ struct PaperVenueOptions {
     std::uint64_t fault_seed = 1;
 };
 
-class PaperVenue final : public Venue, public MarketFeed {
+class PaperVenue final : public Venue, public MarketFeed, public VenueMemory {
 public:
     // `clock` outlives the venue.
     static Result<std::unique_ptr<PaperVenue>> open(
@@ -66,6 +66,7 @@ public:
     Result<VenueReport> report(const VenueAccount& account, std::int64_t fills_cursor) override;
     Result<std::vector<VenueFill>> fills_of(
         const VenueAccount& account, const Symbol& symbol, const OrderClientId& id) override;
+    Result<VenueHistory> history(const VenueAccount& account) override;
     Result<std::int64_t> clock_skew_ms() override;
 
     std::vector<Symbol> symbols() const override;

@@ -298,6 +298,20 @@ Result<std::vector<VenueFill>> ShadowVenue::fills_of(
     return std::vector<VenueFill>{};
 }
 
+Result<VenueHistory> ShadowVenue::history(const VenueAccount& account) {
+    const std::lock_guard lock(mutex_);
+    VenueHistory history;
+    for (const bool live : {false, true}) {
+        for (const ShadowOutcome& outcome : outcomes_) {
+            if (outcome.account == account && is_live(outcome.order.state) == live) {
+                history.orders.push_back(outcome.order);
+            }
+        }
+    }
+    history.is_whole = outcomes_.size() < options_.orders_max;
+    return history;
+}
+
 Result<std::int64_t> ShadowVenue::clock_skew_ms() {
     return 0;
 }

@@ -20,7 +20,7 @@
 
 #include "adapters/paper/journal_file.h"
 #include "ports/clock.h"
-#include "ports/venue.h"
+#include "ports/venue_history.h"
 
 namespace interlock {
 
@@ -49,7 +49,7 @@ struct ShadowOutcome {
 };
 Json encode(const ShadowOutcome& outcome);
 
-class ShadowVenue final : public Venue {
+class ShadowVenue final : public Venue, public VenueMemory {
 public:
     // `feed` and `clock` outlive the venue.
     static Result<std::unique_ptr<ShadowVenue>> open(
@@ -69,6 +69,7 @@ public:
     Result<VenueReport> report(const VenueAccount& account, std::int64_t fills_cursor) override;
     Result<std::vector<VenueFill>> fills_of(
         const VenueAccount& account, const Symbol& symbol, const OrderClientId& id) override;
+    Result<VenueHistory> history(const VenueAccount& account) override;
     Result<std::int64_t> clock_skew_ms() override;
 
 private:

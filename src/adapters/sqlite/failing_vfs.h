@@ -19,6 +19,12 @@ public:
         std::atomic<int> on_read = SQLITE_OK;
         std::atomic<int> on_write = SQLITE_OK;
         std::atomic<int> on_sync = SQLITE_OK;
+        // The write or sync that fails alone, counted from 1; 0: none. A torn write leaves the
+        // first half of its bytes.
+        std::atomic<int> fail_at = 0;
+        std::atomic<int> fail_code = SQLITE_IOERR_WRITE;
+        std::atomic<bool> is_torn = false;
+        std::atomic<int> seen = 0;  // Writes and syncs so far.
     };
 
     explicit FailingVfs(std::string name) : name_(std::move(name)) {
@@ -53,6 +59,8 @@ private:
         FailingVfs* owner = nullptr;
     };
 
+    bool is_turn() { return ++faults.seen == faults.fail_at; }
+
     static Wrapping& wrapping_of(sqlite3_file* file) {
         const auto offset = static_cast<std::size_t>(sqlite3_vfs_find(nullptr)->szOsFile);
         return *reinterpret_cast<Wrapping*>(reinterpret_cast<char*>(file) + offset);
@@ -85,11 +93,20 @@ private:
     static int write(sqlite3_file* file, const void* from, int size, sqlite3_int64 at) {
         const Wrapping& wrapping = wrapping_of(file);
         const int fault = wrapping.owner->faults.on_write;
+        if (fault == SQLITE_OK && wrapping.owner->is_turn()) {
+            if (wrapping.owner->faults.is_torn) {
+                wrapping.real->xWrite(file, from, size / 2, at);
+            }
+            return wrapping.owner->faults.fail_code;
+        }
         return fault != SQLITE_OK ? fault : wrapping.real->xWrite(file, from, size, at);
     }
     static int sync(sqlite3_file* file, int flags) {
         const Wrapping& wrapping = wrapping_of(file);
         const int fault = wrapping.owner->faults.on_sync;
+        if (fault == SQLITE_OK && wrapping.owner->is_turn()) {
+            return SQLITE_IOERR_FSYNC;
+        }
         return fault != SQLITE_OK ? fault : wrapping.real->xSync(file, flags);
     }
 

@@ -26,6 +26,7 @@ struct HeadRow {
     std::int64_t first_seq = 0;
     std::int64_t last_seq = 0;
     std::string_view hash;
+    std::string_view proof = "";  // A view of nothing would be a null.
 };
 
 struct Batch {
@@ -226,8 +227,9 @@ private:
             bind_value(statement, 1, head.tenant_id);
             bind_value(statement, 2, head.last_seq);
             bind_value(statement, 3, head.hash);
+            bind_value(statement, 4, head.proof);
             if (head.first_seq != 1) {
-                bind_value(statement, 4, head.first_seq - 1);
+                bind_value(statement, 5, head.first_seq - 1);
             }
             step(statement);
         }
@@ -274,6 +276,9 @@ std::vector<Batch> plan(std::span<const TurnCommit> turns, std::size_t turns_per
                 head.tenant_id = entry.tenant_id.text();
                 head.last_seq = entry.seq;
                 head.hash = entry.hash;
+            }
+            for (const HeadProof& proof : turn.proofs) {
+                heads[proof.tenant_id.text()].proof = proof.text;
             }
         }
         for (const auto& [tenant_id, head] : heads) {

@@ -64,7 +64,7 @@ Result<void> RelayWriter::write(const RelayCommit& batch) {
         TRY(lay_aside(letter));
     }
     TRY(remove_letters(batch.dead_removed));
-    return chains_->write_chains(batch.audit, batch.checkpoints);
+    return chains_->write_chains(batch.audit, batch.checkpoints, batch.proofs);
 }
 
 Result<void> RelayWriter::write_rows(std::span<const RelayRowWrite> rows) {

@@ -165,7 +165,7 @@ Result<void> SqliteLedgerStore::prepare_engine_reads() {
         engine_.load_timers,
         db_->prepare("SELECT timer_id, tenant_id, kind, json, due_at FROM timers "
                      "ORDER BY due_at, timer_id"));
-    TRY_ASSIGN(engine_.load_heads, db_->prepare("SELECT tenant_id, seq, hash FROM heads"));
+    TRY_ASSIGN(engine_.load_heads, db_->prepare("SELECT tenant_id, seq, hash, proof FROM heads"));
     return {};
 }
 
@@ -174,7 +174,8 @@ Result<void> SqliteLedgerStore::prepare_shared_reads(SqliteDb& db) {
         shared_.read_ledger,
         db.prepare("SELECT seq, json, hash FROM ledger WHERE tenant_id = ?1 AND seq > ?2 "
                    "ORDER BY seq LIMIT ?3"));
-    TRY_ASSIGN(shared_.read_head, db.prepare("SELECT seq, hash FROM heads WHERE tenant_id = ?1"));
+    TRY_ASSIGN(
+        shared_.read_head, db.prepare("SELECT seq, hash, proof FROM heads WHERE tenant_id = ?1"));
     TRY_ASSIGN(
         shared_.read_checkpoints,
         db.prepare("SELECT seq, hash, at, signature FROM checkpoints WHERE tenant_id = ?1 "
@@ -375,6 +376,34 @@ Result<std::int64_t> SqliteLedgerStore::purge_answers(Timestamp now, std::int64_
     return db_->rows_changed();
 }
 
+Result<std::int64_t> SqliteLedgerStore::free_pages(std::int64_t pages_max) {
+    const std::lock_guard lock(engine_mutex_);
+    TRY(require_writable());
+    TRY(end_reading());
+    TRY_ASSIGN(const std::int64_t mode, db_->read_integer("PRAGMA auto_vacuum"));
+    if (mode != kIncrementalVacuum) {
+        return 0;
+    }
+    const std::string vacuum = "PRAGMA incremental_vacuum(" + std::to_string(pages_max) + ")";
+    TRY(db_->execute(vacuum.c_str()));
+    checkpointer_->after_commit();
+    return db_->read_integer("PRAGMA freelist_count");
+}
+
+Result<bool> SqliteLedgerStore::can_shrink() {
+    const std::lock_guard lock(engine_mutex_);
+    TRY_ASSIGN(const std::int64_t mode, db_->read_integer("PRAGMA auto_vacuum"));
+    return mode == kIncrementalVacuum;
+}
+
+Result<void> SqliteLedgerStore::rewrite() {
+    const std::lock_guard lock(engine_mutex_);
+    TRY(require_writable());
+    TRY(end_reading());
+    TRY(db_->execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM"));
+    return db_->execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 Result<std::vector<OutboxItem>> SqliteLedgerStore::load_outbox() {
     const std::lock_guard lock(engine_mutex_);
     std::vector<OutboxItem> items;
@@ -424,7 +453,9 @@ Result<std::map<TenantId, LedgerHead>> SqliteLedgerStore::load_heads() {
         if (!found) {
             return heads;
         }
-        heads.emplace(TenantId::trusted(rows.text(0)), LedgerHead{rows.integer(1), rows.text(2)});
+        heads.emplace(
+            TenantId::trusted(rows.text(0)),
+            LedgerHead{rows.integer(1), rows.text(2), rows.text(3)});
     }
 }
 
@@ -451,7 +482,7 @@ Result<LedgerHead> SqliteLedgerStore::read_head(const TenantId& tenant_id) {
     const auto lock = lock_shared_reads();
     SqliteRows rows = shared_.read_head.query(tenant_id);
     TRY_ASSIGN(const bool found, rows.next());
-    return found ? LedgerHead{rows.integer(0), rows.text(1)} : LedgerHead{};
+    return found ? LedgerHead{rows.integer(0), rows.text(1), rows.text(2)} : LedgerHead{};
 }
 
 Result<std::vector<Checkpoint>> SqliteLedgerStore::read_checkpoints(const TenantId& tenant_id) {

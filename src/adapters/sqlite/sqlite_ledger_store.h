@@ -56,6 +56,7 @@ public:
     Result<std::vector<std::optional<StoredAnswer>>> find_answers(
         std::span<const AnswerKey> keys) override;
     Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) override;
+    Result<std::int64_t> free_pages(std::int64_t pages_max) override;
     Result<std::vector<OutboxItem>> load_outbox() override;
     Result<std::vector<TimerItem>> load_timers() override;
     Result<std::map<TenantId, LedgerHead>> load_heads() override;
@@ -69,6 +70,11 @@ public:
     // Rows of a kind in a relay's file that never expire: key and text. Any thread.
     Result<std::vector<std::pair<std::string, std::string>>> read_lasting_rows(
         std::string_view kind);
+    // Whether the file gives pages back piece by piece; one from before does not.
+    Result<bool> can_shrink();
+    // Writes the whole database anew, without empty pages, and so that it can shrink from then on.
+    // Needs as much room as what is left; for a command that works alone.
+    Result<void> rewrite();
     // Reads every page and says what is damaged (`corrupt_data`). Any thread; takes seconds on a
     // large database.
     Result<void> check_integrity();

@@ -57,6 +57,26 @@ TEST_F(SqliteLedgerStoreTest, ACommitIsOnTheDiskBeforeTheStoreIsClosed) {
     EXPECT_EQ(found->load_state("m/alice").value()->json, "2");
 }
 
+// Only of the head that it came with; whoever reads the file beside the server sees it, too.
+TEST_F(SqliteLedgerStoreTest, AHeadKeepsTheProofThatCameWithIt) {
+    const auto store = open();
+    TurnCommit proven = turn(1);
+    proven.proofs = {{kAlice, "proof of one"}};
+    ASSERT_TRUE(store->commit(std::vector{proven}).has_value());
+    EXPECT_EQ(store->read_head(kAlice).value().proof, "proof of one");
+    EXPECT_EQ(store->load_heads().value().at(kAlice).proof, "proof of one");
+    TurnCommit failing = turn(9);
+    failing.proofs = {{kAlice, "proof of nine"}};
+    ASSERT_FALSE(store->commit(std::vector{failing}).has_value());
+    EXPECT_EQ(store->read_head(kAlice).value().proof, "proof of one");
+    TurnCommit more = turn(2);
+    more.proofs = {{kAlice, "proof of two"}};
+    ASSERT_TRUE(store->commit(std::vector{more}).has_value());
+    EXPECT_EQ(store->read_head(kAlice).value().proof, "proof of two");
+    ASSERT_TRUE(commit(*store, 3).has_value());
+    EXPECT_EQ(store->read_head(kAlice).value().proof, "");
+}
+
 TEST_F(SqliteLedgerStoreTest, ATornBatchAtTheEndOfTheLogIsDroppedWhole) {
     const auto store = open({.checkpoint_thread = false});
     ASSERT_TRUE(commit(*store, 1).has_value());
@@ -252,6 +272,65 @@ TEST_F(SqliteLedgerStoreTest, DamageIsFoundByTheIntegrityCheck) {
     const auto checked = open()->check_integrity();
     ASSERT_FALSE(checked.has_value());
     EXPECT_EQ(checked.error(), errors::corrupt_data);
+}
+
+namespace {
+
+constexpr std::int64_t kOldRecords = 3000;
+
+void remove_all_but_the_last(SqliteLedgerStore& store) {
+    TurnCommit removal;
+    removal.removals.push_back({kAlice, {}, {}});
+    for (std::int64_t seq = 1; seq < kOldRecords; ++seq) {
+        removal.removals.back().seqs.push_back(seq);
+    }
+    ASSERT_TRUE(store.commit(std::vector{removal}).has_value());
+}
+
+}  // namespace
+
+TEST_F(SqliteLedgerStoreTest, WhatWasRemovedGoesBackToTheFileSystem) {
+    {
+        const auto store = open();
+        for (std::int64_t seq = 1; seq <= kOldRecords; ++seq) {
+            ASSERT_TRUE(store->commit(std::vector{turn(seq, 1000)}).has_value());
+        }
+    }
+    const auto before = std::filesystem::file_size(path);
+    {
+        const auto store = open();
+        EXPECT_TRUE(store->can_shrink().value());
+        remove_all_but_the_last(*store);
+        std::int64_t left = store->free_pages(10).value();
+        EXPECT_GT(left, 100);  // In pieces.
+        while (left > 0) {
+            left = store->free_pages(256).value();
+        }
+    }
+    EXPECT_LT(std::filesystem::file_size(path), before / 5);
+    EXPECT_TRUE(open()->check_integrity().has_value());
+    EXPECT_EQ(open()->read_ledger(kAlice, 0, 10).value().size(), 1u);
+}
+
+TEST_F(SqliteLedgerStoreTest, ADatabaseFromBeforeIsTurnedOver) {
+    {
+        auto db = SqliteDb::open({.path = path}).value();
+        // As an older version made it.
+        ASSERT_TRUE(db.execute("PRAGMA auto_vacuum = NONE; CREATE TABLE x (y); DROP TABLE x"));
+    }
+    {
+        const auto store = open();
+        EXPECT_FALSE(store->can_shrink().value());
+        for (std::int64_t seq = 1; seq <= kOldRecords; ++seq) {
+            ASSERT_TRUE(store->commit(std::vector{turn(seq, 1000)}).has_value());
+        }
+        remove_all_but_the_last(*store);
+        EXPECT_EQ(store->free_pages(256).value(), 0);
+        ASSERT_TRUE(store->rewrite().has_value());
+        EXPECT_TRUE(store->can_shrink().value());
+    }
+    EXPECT_LT(std::filesystem::file_size(path), 500'000u);
+    EXPECT_EQ(open()->read_head(kAlice).value().seq, kOldRecords);
 }
 
 }  // namespace interlock

@@ -141,7 +141,7 @@ Result<void> SqliteRelayStore::prepare_reads() {
         reads_.load_letters,
         db_->prepare("SELECT instance_id, seq, length(CAST(text AS BLOB)), dead_at "
                      "FROM relay_dead_letters ORDER BY dead_at, position"));
-    TRY_ASSIGN(reads_.load_heads, db_->prepare("SELECT tenant_id, seq, hash FROM heads"));
+    TRY_ASSIGN(reads_.load_heads, db_->prepare("SELECT tenant_id, seq, hash, proof FROM heads"));
     return {};
 }
 
@@ -399,7 +399,9 @@ Result<std::map<TenantId, LedgerHead>> SqliteRelayStore::load_heads() {
         if (!found) {
             return heads;
         }
-        heads.emplace(TenantId::trusted(rows.text(0)), LedgerHead{rows.integer(1), rows.text(2)});
+        heads.emplace(
+            TenantId::trusted(rows.text(0)),
+            LedgerHead{rows.integer(1), rows.text(2), rows.text(3)});
     }
 }
 

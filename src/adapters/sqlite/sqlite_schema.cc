@@ -142,9 +142,14 @@ constexpr const char* kVersion5 = R"(
     DELETE FROM machine_state WHERE machine_key >= 'control/' AND machine_key < 'control0';
 )";
 
+// What vouches for a head behind the last seal.
+constexpr const char* kVersion6 = R"(
+    ALTER TABLE heads ADD COLUMN proof TEXT NOT NULL DEFAULT '';
+)";
+
 // kSteps[n] leads from version n to n + 1.
 constexpr std::array<const char*, kSchemaVersion> kSteps{
-    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
+    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6};
 
 Result<std::int64_t> read_version(SqliteDb& db) {
     TRY_ASSIGN(const std::int64_t version, db.read_integer("PRAGMA user_version"));
@@ -198,6 +203,8 @@ Result<void> configure_writer(SqliteDb& db) {
     // that deletion: a journal that came back after a crash would roll back everything since. In
     // WAL mode it means the same as FULL.
     TRY(db.execute("PRAGMA synchronous = EXTRA"));
+    // Counts for a database that has no table yet: what archives leave empty goes back to the disk.
+    TRY(db.execute("PRAGMA auto_vacuum = INCREMENTAL"));
     TRY_ASSIGN(const std::string mode, db.read_text("PRAGMA journal_mode = WAL"));
     if (mode != "wal") {
         return fail(

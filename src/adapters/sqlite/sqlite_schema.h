@@ -12,9 +12,12 @@
 
 namespace interlock {
 
-inline constexpr std::int64_t kSchemaVersion = 5;
+inline constexpr std::int64_t kSchemaVersion = 6;
 // "ilck" in SQLite's application_id: tells our files from any other database.
 inline constexpr std::int64_t kApplicationId = 0x696c636b;
+
+// What SQLite calls `auto_vacuum = INCREMENTAL`.
+inline constexpr std::int64_t kIncrementalVacuum = 2;
 
 // Brings the database to kSchemaVersion. Refuses one that a newer interlock wrote, and one that is
 // not ours, before changing anything.

@@ -34,7 +34,7 @@ TEST_F(SqliteSchemaTest, MigratingTwiceChangesNothing) {
 TEST_F(SqliteSchemaTest, ConcernsOfAnOlderDatabaseMoveToTheirOwnTable) {
     ASSERT_TRUE(migrate(db).has_value());
     ASSERT_TRUE(db.execute("DROP TABLE concern_state; DROP TABLE control_state; "
-                           "PRAGMA user_version = 2")
+                           "ALTER TABLE heads DROP COLUMN proof; PRAGMA user_version = 2")
                     .has_value());
     ASSERT_TRUE(db.execute("INSERT INTO machine_state (machine_key, version, json) VALUES "
                            "('concern/t/paper/main:btcusdt', 7, '{}'), ('concern', 1, '{}'), "
@@ -49,7 +49,7 @@ TEST_F(SqliteSchemaTest, ConcernsOfAnOlderDatabaseMoveToTheirOwnTable) {
 TEST_F(SqliteSchemaTest, ConcernsWithoutRowidAreCopiedInTheOrderOfTheirKeys) {
     ASSERT_TRUE(migrate(db).has_value());
     ASSERT_TRUE(db.execute("DROP TABLE concern_state; DROP TABLE control_state; "
-                           "PRAGMA user_version = 3;"
+                           "ALTER TABLE heads DROP COLUMN proof; PRAGMA user_version = 3;"
                            "CREATE TABLE concern_state (machine_key TEXT PRIMARY KEY,"
                            "version INTEGER NOT NULL, json TEXT NOT NULL) STRICT, WITHOUT ROWID;"
                            "INSERT INTO concern_state VALUES ('concern/b', 2, '{\"b\":1}'),"
@@ -70,7 +70,8 @@ TEST_F(SqliteSchemaTest, ConcernsWithoutRowidAreCopiedInTheOrderOfTheirKeys) {
 TEST_F(SqliteSchemaTest, ControlRowsOfAnOlderDatabaseMoveIntoVolumes) {
     ASSERT_TRUE(migrate(db).has_value());
     ASSERT_TRUE(
-        db.execute("DROP TABLE control_state; PRAGMA user_version = 4;"
+        db.execute("DROP TABLE control_state; ALTER TABLE heads DROP COLUMN proof; PRAGMA "
+                   "user_version = 4;"
                    "INSERT INTO machine_state (machine_key, version, json) VALUES "
                    "('control', 1, '{}'), ('control0', 1, '{}');"
                    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2050)"

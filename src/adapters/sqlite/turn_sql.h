@@ -40,13 +40,14 @@ inline constexpr std::string_view kUpdateControl =
 inline constexpr std::string_view kInsertEntry =
     "INSERT INTO ledger (tenant_id, seq, json, hash) VALUES (?1, ?2, ?3, ?4)";
 inline constexpr std::string_view kInsertHead =
-    "INSERT INTO heads (tenant_id, seq, hash) VALUES (?1, ?2, ?3)";
+    "INSERT INTO heads (tenant_id, seq, hash, proof) VALUES (?1, ?2, ?3, ?4)";
 inline constexpr std::string_view kUpdateHead =
-    "UPDATE heads SET seq = ?2, hash = ?3 WHERE tenant_id = ?1 AND seq = ?4";
+    "UPDATE heads SET seq = ?2, hash = ?3, proof = ?4 WHERE tenant_id = ?1 AND seq = ?5";
 // For a continuation after a break, whose numbers begin above all that is known of the chain.
 inline constexpr std::string_view kJumpHead =
-    "INSERT INTO heads (tenant_id, seq, hash) VALUES (?1, ?2, ?3) ON CONFLICT (tenant_id) "
-    "DO UPDATE SET seq = excluded.seq, hash = excluded.hash WHERE excluded.seq > heads.seq";
+    "INSERT INTO heads (tenant_id, seq, hash, proof) VALUES (?1, ?2, ?3, ?4) "
+    "ON CONFLICT (tenant_id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, "
+    "proof = excluded.proof WHERE excluded.seq > heads.seq";
 inline constexpr std::string_view kInsertAnswer =
     "INSERT INTO answers (tenant_id, function, key, request_hash, operation_id, body, http_status, "
     "expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -70,6 +71,11 @@ inline constexpr std::string_view kInsertArtifact =
 inline constexpr std::string_view kInsertCheckpoint =
     "INSERT INTO checkpoints (tenant_id, seq, hash, at, signature) VALUES (?1, ?2, ?3, ?4, ?5) "
     "ON CONFLICT DO NOTHING";
+
+inline constexpr std::string_view kDeleteEntry =
+    "DELETE FROM ledger WHERE tenant_id = ?1 AND seq = ?2";
+inline constexpr std::string_view kDeleteArtifact =
+    "DELETE FROM artifacts WHERE tenant_id = ?1 AND hash = ?2";
 
 // The words the outbox columns hold.
 inline constexpr std::string_view kAtMostOnce = "at_most_once";

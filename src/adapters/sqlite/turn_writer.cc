@@ -40,11 +40,17 @@ Result<std::unique_ptr<TurnWriter>> TurnWriter::prepare(SqliteDb& db) {
     TRY_ASSIGN(made->take_claim_, db.prepare(turn_sql::kTakeClaim));
     TRY_ASSIGN(made->insert_artifact_, db.prepare(turn_sql::kInsertArtifact));
     TRY_ASSIGN(made->insert_checkpoint_, db.prepare(turn_sql::kInsertCheckpoint));
+    TRY_ASSIGN(made->delete_entry_, db.prepare(turn_sql::kDeleteEntry));
+    TRY_ASSIGN(made->delete_artifact_, db.prepare(turn_sql::kDeleteArtifact));
     return made;
 }
 
 Result<void> TurnWriter::write(std::span<const TurnCommit> turns) {
     growths_.clear();
+    // First of all: what a turn of this batch stores anew must not go with what was archived.
+    for (const TurnCommit& turn : turns) {
+        TRY(remove(turn.removals));
+    }
     for (const TurnCommit& turn : turns) {
         TRY(write_states(turn.states));
         TRY(write_entries(turn.audit));
@@ -54,16 +60,44 @@ Result<void> TurnWriter::write(std::span<const TurnCommit> turns) {
         TRY(write_claims(turn));
         TRY(write_artifacts(turn.artifacts));
         TRY(write_checkpoints(turn.checkpoints));
+        take_proofs(turn.proofs);
     }
     return write_heads();
 }
 
 Result<void> TurnWriter::write_chains(
-    std::span<const LedgerEntry> entries, std::span<const Checkpoint> checkpoints) {
+    std::span<const LedgerEntry> entries,
+    std::span<const Checkpoint> checkpoints,
+    std::span<const HeadProof> proofs) {
     growths_.clear();
     TRY(write_entries(entries));
     TRY(write_checkpoints(checkpoints));
+    take_proofs(proofs);
     return write_heads();
+}
+
+void TurnWriter::take_proofs(std::span<const HeadProof> proofs) {
+    for (const HeadProof& proof : proofs) {
+        if (const auto grown = growths_.find(proof.tenant_id.text()); grown != growths_.end()) {
+            grown->second.proof = proof.text;
+        }
+    }
+}
+
+Result<void> TurnWriter::remove(std::span<const LedgerRemoval> removals) {
+    for (const LedgerRemoval& removal : removals) {
+        for (const std::int64_t seq : removal.seqs) {
+            if (const int code = delete_entry_.run(removal.tenant_id, seq); !is_done(code)) {
+                return std::unexpected(db_.error_of(code));
+            }
+        }
+        for (const std::string& hash : removal.artifacts) {
+            if (const int code = delete_artifact_.run(removal.tenant_id, hash); !is_done(code)) {
+                return std::unexpected(db_.error_of(code));
+            }
+        }
+    }
+    return {};
 }
 
 Result<void> TurnWriter::write_states(std::span<const StateWrite> states) {
@@ -251,11 +285,15 @@ Result<void> TurnWriter::write_checkpoints(std::span<const Checkpoint> checkpoin
 Result<void> TurnWriter::write_heads() {
     for (const auto& [tenant_id, growth] : growths_) {
         const bool is_new = growth.first_seq == 1 && !growth.begins_anew;
-        const int code =
-            growth.begins_anew ? jump_head_.run(tenant_id, growth.last_seq, growth.last_hash)
-            : is_new           ? insert_head_.run(tenant_id, growth.last_seq, growth.last_hash)
-                               : update_head_.run(
-                           tenant_id, growth.last_seq, growth.last_hash, growth.first_seq - 1);
+        SqliteStatement& place = is_new ? insert_head_ : jump_head_;
+        const int code = is_new || growth.begins_anew
+                             ? place.run(tenant_id, growth.last_seq, growth.last_hash, growth.proof)
+                             : update_head_.run(
+                                   tenant_id,
+                                   growth.last_seq,
+                                   growth.last_hash,
+                                   growth.proof,
+                                   growth.first_seq - 1);
         const bool elsewhere =
             is_new ? is_constraint(code) : is_done(code) && db_.rows_changed() == 0;
         if (elsewhere) {

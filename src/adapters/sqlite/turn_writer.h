@@ -33,7 +33,9 @@ public:
     Result<void> write(std::span<const TurnCommit> turns);
     // The same for a batch that has no turns.
     Result<void> write_chains(
-        std::span<const LedgerEntry> entries, std::span<const Checkpoint> checkpoints);
+        std::span<const LedgerEntry> entries,
+        std::span<const Checkpoint> checkpoints,
+        std::span<const HeadProof> proofs);
 
 private:
     // What a batch did to one chain. The views point into the batch.
@@ -41,10 +43,12 @@ private:
         std::int64_t first_seq = 0;
         std::int64_t last_seq = 0;
         std::string_view last_hash;
+        std::string_view proof;
         bool begins_anew = false;
     };
 
     explicit TurnWriter(SqliteDb& db) : db_(db) {}
+    Result<void> remove(std::span<const LedgerRemoval> removals);
     Result<void> write_states(std::span<const StateWrite> states);
     // SQLite's code for a row that has a place in the volumes; nothing: it goes with the others.
     Result<std::optional<int>> write_to_volume(const StateWrite& state);
@@ -55,6 +59,7 @@ private:
     Result<void> write_claims(const TurnCommit& turn);
     Result<void> write_artifacts(std::span<const ArtifactWrite> artifacts);
     Result<void> write_checkpoints(std::span<const Checkpoint> checkpoints);
+    void take_proofs(std::span<const HeadProof> proofs);
     Result<void> write_heads();
 
     SqliteDb& db_;
@@ -79,6 +84,8 @@ private:
     SqliteStatement take_claim_;
     SqliteStatement insert_artifact_;
     SqliteStatement insert_checkpoint_;
+    SqliteStatement delete_entry_;
+    SqliteStatement delete_artifact_;
 };
 
 }  // namespace interlock

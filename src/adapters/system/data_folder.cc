@@ -144,6 +144,16 @@ Result<DataFolder> DataFolder::open(const std::string& path, IdSource& ids) {
     return folder;
 }
 
+std::optional<std::string> holder_of(const std::string& data_folder) {
+    const std::string path = data_folder + "/LOCK";
+    const FileDescriptor lock(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!lock.is_open() || flock(lock.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+        return std::nullopt;
+    }
+    const Result<std::string> holder = read_small_file(path, kSmallFileBytesMax);
+    return std::string(holder ? trim(*holder) : std::string_view("unknown"));
+}
+
 Result<SecretString> read_operator_token(const std::string& data_folder) {
     const std::string path = data_folder + "/operator.token";
     TRY_ASSIGN(std::optional<SecretString> token, read_private_file(path));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "adapters/system/durable_file.h"
@@ -42,6 +43,9 @@ private:
     std::unique_ptr<FileThread> thread_;  // Writes for the two above, so it ends first.
     SecretString operator_token_;
 };
+
+// The process that holds the folder, as far as this machine can tell; nothing when nobody does.
+std::optional<std::string> holder_of(const std::string& data_folder);
 
 // For tools beside a running server: takes no lock and creates nothing.
 Result<SecretString> read_operator_token(const std::string& data_folder);

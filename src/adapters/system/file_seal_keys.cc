@@ -236,12 +236,21 @@ Result<std::string> read_ledger_public_key(const std::string& data_folder) {
     return key;
 }
 
-Result<NumberedKey> read_sealing_key(const std::string& data_folder) {
+Result<std::vector<NumberedKey>> read_sealing_keys(const std::string& data_folder) {
+    std::vector<NumberedKey> keys;
     for (const std::string& path : {key_path(data_folder), next_path(data_folder)}) {
         TRY_ASSIGN(std::optional<NumberedKey> key, read_key(path));
         if (key) {
-            return *std::move(key);
+            keys.push_back(*std::move(key));
         }
+    }
+    return keys;
+}
+
+Result<NumberedKey> read_sealing_key(const std::string& data_folder) {
+    TRY_ASSIGN(std::vector<NumberedKey> keys, read_sealing_keys(data_folder));
+    if (!keys.empty()) {
+        return std::move(keys.front());
     }
     return fail(
         errors::not_found,

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "adapters/system/file_thread.h"
 #include "base/crypto.h"
@@ -58,5 +59,7 @@ private:
 // For tools beside a running server: they take no lock and create nothing.
 Result<std::string> read_ledger_public_key(const std::string& data_folder);  // 32 raw bytes.
 Result<NumberedKey> read_sealing_key(const std::string& data_folder);
+// Those that are there: the current one, and the one that may have taken its place already.
+Result<std::vector<NumberedKey>> read_sealing_keys(const std::string& data_folder);
 
 }  // namespace interlock

@@ -12,6 +12,7 @@
 #include "base/match.h"
 #include "base/text.h"
 #include "contracts/approval/approval.h"
+#include "contracts/principal/key_lock.h"
 #include "contracts/principal/tenant.h"
 
 namespace interlock {
@@ -70,6 +71,16 @@ Result<void> verdict(const RateDecision& decision, const char* sentence) {
     auto refusal = fail(errors::rate_limited, sentence);
     refusal.error().retry_after_seconds = decision.retry_after_seconds;
     return refusal;
+}
+
+// Whoever holds a locked key knows it already, so its state gives nothing away.
+Error refusal_of(const Authenticated& who) {
+    return who.is_key_locked
+               ? fail(
+                     errors::key_locked,
+                     "This access key came back with a backup and waits for a human's word.")
+                     .error()
+               : unauthenticated_error();
 }
 
 }  // namespace
@@ -172,7 +183,7 @@ Result<std::size_t> HttpFace::body_bytes_of(
     }
     if (parts_.mcp && head.path() == kMcpPath) {
         if (!who.principal || who.principal->kind != PrincipalKind::agent) {
-            return std::unexpected(unauthenticated_error());
+            return std::unexpected(refusal_of(who));
         }
         return kOperationBodyBytesMax;
     }
@@ -256,7 +267,7 @@ Result<void> HttpFace::check_access(
         case AccessVerdict::allowed:
             return {};
         case AccessVerdict::unauthenticated:
-            return std::unexpected(unauthenticated_error());
+            return std::unexpected(refusal_of(who));
         case AccessVerdict::no_such_tenant:
             return fail(errors::not_found, "There is no tenant with this id.");
         case AccessVerdict::vote_rests:
@@ -359,7 +370,7 @@ Result<ApiCall> HttpFace::admit(
 void HttpFace::handle_mcp(HttpRequest request, HttpResponderPtr responder) {
     const Authenticated who = authenticate(request, parts_.directory, parts_.clock.now());
     if (!who.principal || who.principal->kind != PrincipalKind::agent) {
-        HttpResponse response = problem(unauthenticated_error());
+        HttpResponse response = problem(refusal_of(who));
         add_security_headers(response, config_.origin.is_secure(request));
         responder->send(std::move(response));
         return;

@@ -177,8 +177,8 @@ byId("tenant").addEventListener("change", () => chooseTenant(byId("tenant").valu
 function showKill(status) {
     const own = tenant === SYSTEM ? status.global_active : status.tenant_active;
     byId("kill").classList.toggle("stopped", status.active);
-    byId("kill").classList.toggle("running", !status.active);
-    let word = "Running";
+    byId("kill").classList.toggle("running", !status.blocked);
+    let word = status.blocked ? "Not trading" : "Trading";
     if (status.active) word = status.global_active ? "Stopped for all tenants" : "Stopped";
     // Set only when it changes, or a screen reader would say it every two seconds.
     if (byId("kill-word").textContent !== word) byId("kill-word").textContent = word;
@@ -192,7 +192,12 @@ function showKill(status) {
         if (status.release_approval_id) facts.append("The release waits for approval below.");
         else if (!own) facts.append(`It is released under “${tenantName(SYSTEM)}”.`);
         why.append(facts);
+    } else if (status.blocked) {
+        why.append(el("p", {}, visible(status.blocked.reason)));
     }
+    // What another level holds off is not ours to turn on.
+    const ours = tenant === SYSTEM ? "disabled_for_all" : "disabled";
+    byId("enable-form").hidden = status.blocked?.code !== ours;
     byId("stop-form").hidden = own;
     byId("release-form").hidden = !own || Boolean(status.release_approval_id);
 }
@@ -215,9 +220,17 @@ byId("stop-form").addEventListener("submit", async (event) => {
     }
 });
 
+onSubmit(byId("enable-form"), byId("kill-problem"), async () => {
+    const answer = await apiWithProof("POST", path("trading"), {
+        enabled: true, idempotency_key: newAttempt() });
+    done(answer.blocked ? `Enabled, but: ${visible(answer.blocked.reason)}` : "Trading is on.");
+    await poll();
+});
+
 onSubmit(byId("release-form"), byId("kill-problem"), async () => {
-    const input = byId("release-form").elements.reason;
-    showKill(await api("POST", path("kill"), { active: false, reason: input.value }));
+    const { reason: input, enable } = byId("release-form").elements;
+    showKill(await api("POST", path("kill"), {
+        active: false, reason: input.value, enable_trading: enable.checked }));
     input.value = "";
     done("The release waits for a human's approval.");
     await poll();

@@ -47,6 +47,7 @@ Result<SetKillSwitch> decode_set_kill(const Json& json) {
         .tick_id = {},
         .idempotency_key = in.optional<IdempotencyKey>("idempotency_key"),
         .claimed_actor = {},
+        .enable_trading = in.optional<bool>("enable_trading").value_or(false),
     };
     if (request.reason.empty()) {
         request.reason = "no reason given";
@@ -99,15 +100,17 @@ Json set_kill_schema() {
             "active": {"type": "boolean"},
             "reason": {"type": ["string", "null"], "maxLength": 500},
             "idempotency_key": {"type": ["string", "null"], "minLength": 1, "maxLength": 128,
-                "pattern": "^[!$&-.0->@-\\[\\]-~]+$"}
+                "pattern": "^[!$&-.0->@-\\[\\]-~]+$"},
+            "enable_trading": {"type": ["boolean", "null"],
+                "description": "Of a release: the same approval enables trading again."}
         }})");
 }
 
 Json kill_status_schema() {
-    return schema_of(R"({
+    Json schema = schema_of(R"({
         "type": "object",
         "required": ["active", "tenant_active", "global_active", "reason", "by", "since",
-                     "release_approval_id", "trading_enabled", "audit_ref"],
+                     "release_approval_id", "trading_enabled", "blocked", "audit_ref"],
         "properties": {
             "active": {"type": "boolean"},
             "tenant_active": {"type": "boolean"},
@@ -116,9 +119,13 @@ Json kill_status_schema() {
             "by": {"type": "string"},
             "since": {"type": ["string", "null"], "format": "date-time"},
             "release_approval_id": {"type": ["string", "null"]},
-            "trading_enabled": {"type": "boolean"},
+            "trading_enabled": {"type": "boolean", "description": "Nothing is blocked."},
             "audit_ref": {"type": "string"}
         }})");
+    Json properties = *schema.find("properties");
+    properties.set("blocked", blocked_schema());
+    schema.set("properties", std::move(properties));
+    return schema;
 }
 
 Json encode(const KillStatus& status) {
@@ -131,7 +138,8 @@ Json encode(const KillStatus& status) {
         {"since", status.since ? Json(to_text(*status.since)) : Json()},
         {"release_approval_id",
          status.release_approval_id ? Json(status.release_approval_id->text()) : Json()},
-        {"trading_enabled", status.trading_enabled},
+        {"trading_enabled", !status.blocked},
+        {"blocked", encode(status.blocked)},
         {"audit_ref", status.audit_ref},
     });
 }

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/time.h"
 #include "contracts/ids.h"
+#include "contracts/kill/blocked.h"
 
 namespace interlock {
 
@@ -38,11 +39,14 @@ struct SetKillSwitch {
     TickId tick_id;
     std::optional<IdempotencyKey> idempotency_key;
     std::string claimed_actor;  // As the caller put it; the server records the real principal.
+    // Of a release: the same approval lets trading go on. Otherwise it stays off until a human
+    // enables it.
+    bool enable_trading = false;
 };
 
 // `py_set_kill_switch`: all six fields required, unknown ones refused.
 Result<SetKillSwitch> decode_py_set_kill_switch(const Json& json);
-// `POST /kill`: `active` required; reason and idempotency_key optional.
+// `POST /kill`: `active` required; reason, idempotency_key and enable_trading optional.
 Result<SetKillSwitch> decode_set_kill(const Json& json);
 
 Json py_set_kill_switch_schema();
@@ -59,7 +63,7 @@ struct KillStatus {
     std::string by;
     std::optional<Timestamp> since;
     std::optional<ApprovalId> release_approval_id;  // Pending release, if any.
-    bool trading_enabled = true;
+    std::optional<Blocked> blocked;                 // Nothing: it may trade.
     std::string audit_ref;  // Of the latest change; empty when there was none.
 };
 Json encode(const KillStatus& status);

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/crypto.h"
 #include "base/field_reader.h"
+#include "contracts/principal/key_lock.h"
 
 namespace interlock {
 namespace {
@@ -50,8 +51,19 @@ Json time_or_null(const std::optional<Timestamp>& at) {
     return at ? Json(to_text(*at)) : Json();
 }
 
+Json fields_of(const AccessKey& key) {
+    return Json::object({
+        {"key_id", key.key_id.text()},
+        {"label", key.label},
+        {"scopes", words_of(key.scopes)},
+        {"hint", key.hint},
+        {"created_at", to_text(key.created_at)},
+        {"revoked_at", time_or_null(key.revoked_at)},
+    });
+}
+
 Json encode_key_state(const AccessKey& key) {
-    Json json = encode(key);
+    Json json = fields_of(key);
     json.set("key_hash", key.key_hash);
     return json;
 }
@@ -165,14 +177,11 @@ Json tenant_page_schema() {
 }
 
 Json encode(const AccessKey& key) {
-    return Json::object({
-        {"key_id", key.key_id.text()},
-        {"label", key.label},
-        {"scopes", words_of(key.scopes)},
-        {"hint", key.hint},
-        {"created_at", to_text(key.created_at)},
-        {"revoked_at", time_or_null(key.revoked_at)},
-    });
+    Json json = fields_of(key);
+    if (is_locked(key)) {
+        json.set("locked", true);
+    }
+    return json;
 }
 
 Json access_key_schema() {
@@ -186,7 +195,9 @@ Json access_key_schema() {
                 "items": {"enum": ["planner", "supervisor", "bot", "read", "probe"]}},
             "hint": {"type": "string", "description": "The key's last four characters."},
             "created_at": {"type": "string", "format": "date-time"},
-            "revoked_at": {"type": ["string", "null"], "format": "date-time"}
+            "revoked_at": {"type": ["string", "null"], "format": "date-time"},
+            "locked": {"const": true, "description":
+                "There while a key that came back with a backup waits for a human's word."}
         }})");
 }
 

@@ -237,6 +237,13 @@ std::string_view status_of(const StrategyInstance& instance, ExecutionQuality qu
     return instance.mode == InstanceMode::observe ? "observing" : "running";
 }
 
+std::string_view status_of(
+    const StrategyInstance& instance, ExecutionQuality quality, bool is_blocked) {
+    const bool would_trade =
+        instance.mode == InstanceMode::active && !instance.paused && !instance.is_latched;
+    return would_trade && is_blocked ? "blocked" : status_of(instance, quality);
+}
+
 Json encode(const Concern& concern) {
     CHECK(!concern.concern_id.empty());
     Json::Array reasons;

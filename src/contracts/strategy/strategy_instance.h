@@ -67,6 +67,9 @@ std::string_view to_word(ExecutionQuality quality);
 
 // S1: stopped, paused, error, degraded, observing or running.
 std::string_view status_of(const StrategyInstance& instance, ExecutionQuality quality);
+// The same when it is known whether its account trades: an active one that runs is then "blocked".
+std::string_view status_of(
+    const StrategyInstance& instance, ExecutionQuality quality, bool is_blocked);
 
 enum class ConcernStatus { active, paused, informational };
 std::string_view to_word(ConcernStatus status);

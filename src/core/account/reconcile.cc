@@ -8,20 +8,11 @@
 
 #include "core/account/postings.h"
 #include "core/account/verification.h"
+#include "core/order/order_form.h"
 #include "core/treasury/exact.h"
 
 namespace interlock {
 namespace {
-
-// Ids have one form (S10); an order of that form which we do not know is ours gone astray.
-bool looks_like_ours(const OrderClientId& id) {
-    constexpr std::size_t kLength = 32;
-    const std::string& text = id.text();
-    return text.size() == kLength && text[0] == 'h' &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7');
-           });
-}
 
 // S11: what two balances may differ by, as a share.
 constexpr Decimal kBalanceShare = Decimal::from_units(100'000'000'000'000);
@@ -105,7 +96,7 @@ private:
             OrderRecord* order = find_order(fill.order_client_id);
             if (order != nullptr) {
                 book_trade(*order, fill);
-            } else if (looks_like_ours(fill.order_client_id)) {
+            } else if (has_our_form(fill.order_client_id)) {
                 note_drift(
                     "unexpected_order",
                     fill.order_client_id.text(),
@@ -175,7 +166,7 @@ private:
             OrderRecord* order = find_order(seen.order_client_id);
             if (order == nullptr) {
                 out_.foreign_orders.push_back(seen);
-                if (looks_like_ours(seen.order_client_id)) {
+                if (has_our_form(seen.order_client_id)) {
                     note_drift("unexpected_order", seen.order_client_id.text());
                 }
                 continue;

@@ -163,5 +163,49 @@ TEST(ApprovalStep, WhatTheHelperAskedForIsTheHelpedOnesOwnRequest) {
     EXPECT_EQ(approve(own, call).error(), errors::reauthentication_required);
 }
 
+TEST(ApprovalStep, ADecisionSaysWhoWhenAndWhy) {
+    ApprovalCall call = by(human("hum_1"), Duration{7});
+    call.decision.comment = "looks right";
+    const Approval once = *approve(pending(2), call);
+    ASSERT_EQ(once.votes.size(), 1u);
+    EXPECT_EQ(once.votes[0].human_id.text(), "hum_1");
+    EXPECT_EQ(once.votes[0].at, kNoon + Duration{7});
+    EXPECT_EQ(once.comment, "looks right");
+    EXPECT_FALSE(once.decided_at);
+    const Approval granted = *approve(once, by(human("hum_2"), Duration{8}));
+    EXPECT_EQ(granted.decided_at, kNoon + Duration{8});
+    const Approval refused = *reject(pending(), call);
+    EXPECT_EQ(refused.rejected_by, "human:hum_1");
+    EXPECT_EQ(refused.comment, "looks right");
+    EXPECT_EQ(refused.decided_at, kNoon + Duration{7});
+    EXPECT_EQ(expire(pending(), kNoon + kApprovalLife).decided_at, kNoon + kApprovalLife);
+    EXPECT_EQ(
+        consume(granted, granted.subject_hash, kNoon + Duration{9})->decided_at,
+        kNoon + Duration{9});
+}
+
+TEST(ApprovalStep, WhatWasGrantedExpiresUnused) {
+    const Approval granted = *approve(pending(), by(human("hum_1")));
+    const Timestamp end = granted.expires_at;
+    EXPECT_TRUE(consume(granted, granted.subject_hash, end - Duration{1}));
+    EXPECT_EQ(consume(granted, granted.subject_hash, end).error(), errors::approval_expired);
+    EXPECT_EQ(expire(granted, end - Duration{1}).state, ApprovalState::approved);
+    EXPECT_EQ(expire(granted, end).state, ApprovalState::expired);
+}
+
+TEST(ApprovalStep, AReleaseWaitsAQuarterOfAnHourAndTheRestADay) {
+    EXPECT_EQ(life_of(ApprovalKind::kill_release), Duration::of_minutes(15));
+    EXPECT_EQ(life_of(ApprovalKind::config_proposal), Duration::of_hours(24));
+    EXPECT_EQ(humans_required(false, false), 1);
+}
+
+TEST(ApprovalStep, WithTwoNeededWhoAskedMayBeOneOfThem) {
+    Approval own = pending(2);
+    own.requested_by = "human:hum_1";
+    const auto once = approve(own, by(human("hum_1")));
+    ASSERT_TRUE(once);
+    EXPECT_EQ(once->state, ApprovalState::pending);
+}
+
 }  // namespace
 }  // namespace interlock

@@ -124,12 +124,12 @@ void ExecutionWindow::drop_old(Timestamp now) {
 
 QualityVerdict judge_quality(const ExecutionWindow& window, const QualityFacts& facts) {
     Tally tally = tally_of(window, facts.now);
-    struct Finding {
+    struct QualityFinding {
         bool is_so;
         ExecutionQuality quality;
         std::string_view reason;
     };
-    const Finding findings[] = {
+    const QualityFinding findings[] = {
         // Ascending by reason.
         {facts.breaker_open, ExecutionQuality::stalled, "breaker_open"},
         {facts.cancel_unconfirmed, ExecutionQuality::degraded, "cancel_unconfirmed"},
@@ -143,7 +143,7 @@ QualityVerdict judge_quality(const ExecutionWindow& window, const QualityFacts& 
         {is_venue_silent(facts), ExecutionQuality::stalled, "venue_silent"},
     };
     QualityVerdict verdict;
-    for (const Finding& finding : findings) {
+    for (const QualityFinding& finding : findings) {
         if (finding.is_so) {
             verdict.quality = std::max(verdict.quality, finding.quality);
             verdict.reasons.emplace_back(finding.reason);

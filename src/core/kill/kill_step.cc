@@ -105,7 +105,8 @@ std::optional<Error> why_not_released(const ReleaseFacts& facts) {
     return fail(errors::release_blocked, "The kill switch stays on: " + why + ".").error();
 }
 
-KillStep release(KillState state, const KillCall& call, const ApprovalId& approval_id) {
+KillStep release(
+    KillState state, const KillCall& call, const ApprovalId& approval_id, bool enable_trading) {
     AuditDraft draft = draft_of(call, "KILL_SWITCH_RELEASED");
     draft.severity = AuditSeverity::critical;
     draft.detail.set("approval_id", approval_id.text());
@@ -115,7 +116,8 @@ KillStep release(KillState state, const KillCall& call, const ApprovalId& approv
     state.by.clear();
     state.since.reset();
     state.release_approval_id.reset();
-    state.trading_enabled = false;
+    draft.detail.set("trading_enabled", enable_trading);
+    state.trading_enabled = enable_trading;
     state.defensive_until = call.at + kDefensiveAfterRelease;
     return {std::move(state), {std::move(draft)}, false};
 }

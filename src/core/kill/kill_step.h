@@ -28,7 +28,8 @@ struct KillState {
     std::optional<Timestamp> since;
     std::optional<ApprovalId> release_approval_id;
     std::int64_t activations = 0;  // Counts repeats too.
-    // After a release trading stays off until someone turns it on, and defensive for a while (S13).
+    // After a release trading stays off until someone turns it on, unless the release says that it
+    // goes on, and defensive for a while (S13).
     bool trading_enabled = true;
     std::optional<Timestamp> defensive_until;
     std::string audit_ref;  // Of the latest change.
@@ -71,7 +72,9 @@ struct ReleaseFacts {
 // Nothing when the release may go ahead; else what stands in its way (I5).
 std::optional<Error> why_not_released(const ReleaseFacts& facts);
 
-KillStep release(KillState state, const KillCall& call, const ApprovalId& approval_id);
+// `enable_trading`: what was approved says that trading goes on with it.
+KillStep release(
+    KillState state, const KillCall& call, const ApprovalId& approval_id, bool enable_trading);
 
 // The release request ended without one (rejected or expired).
 KillStep release_declined(KillState state, const KillCall& call, std::string_view how);

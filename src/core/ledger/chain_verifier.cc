@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "base/json.h"
+#include "core/ledger/segment.h"
 
 namespace interlock {
 
@@ -184,6 +185,7 @@ void ChainVerifier::take(const Outline& outline, std::string_view canonical) {
         return;
     }
     const bool seals = is_seal(outline.event);
+    const bool lists_rows = outline.event == kSegmentEvent && !knows_all_rows_;
     if (seals || outline.has_rows || outline.event == kBreakAcceptedEvent) {
         const auto json = parse_json(canonical);
         const auto record =
@@ -197,6 +199,9 @@ void ChainVerifier::take(const Outline& outline, std::string_view canonical) {
             return;
         }
         take_rows(record->draft.rows);
+        if (lists_rows) {
+            learn_rows(*record);
+        }
         if (outline.event == kBreakAcceptedEvent && !breaks_.empty()) {
             for (BreakFound& found : breaks_) {
                 if (found.accepted_by.empty()) {
@@ -241,9 +246,8 @@ void ChainVerifier::take_rows(const std::vector<RowChange>& rows) {
         }
         if (knows_all_rows_) {
             rows_.set(row.key, row.now);
-        } else {
-            changes_.push_back(row);
         }
+        changes_.push_back(row);
     }
 }
 
@@ -257,6 +261,12 @@ std::string ChainVerifier::trust_key(const Seal& seal) {
     }
     if (!keys.holds(seal.epoch, seal.public_key)) {
         return "the key that signs it does not follow from the first one";
+    }
+    // Whoever kept a key of before must not sign anything new with it.
+    const bool has_turn = seal_.epoch < 0 || seal.epoch == seal_.epoch ||
+                          (seal.broken && seal.epoch == seal_.epoch + 1);
+    if (is_system && !has_turn) {
+        return "the key that signs it has had its turn";
     }
     if (!seal.next_key) {
         return {};
@@ -320,13 +330,12 @@ void ChainVerifier::take_seal(const AuditRecord& record) {
         return;
     }
     if (seal->heads && !record.draft.artifacts.empty()) {
-        heads_points_.push_back({head_.seq, record.draft.artifacts.front(), *seal->heads});
+        heads_points_.push_back(
+            {head_.seq, record.draft.artifacts.front(), *seal->heads, next_epoch(*seal)});
     }
-    if (!knows_all_rows_) {
-        changes_.clear();  // A newer seal to count from; see SealPoint.
-    }
+    changes_.clear();
     ++seals_;
-    seal_ = {head_.seq, head_.hash, record.draft.timestamp, seal->rows};
+    seal_ = {head_.seq, head_.hash, record.draft.timestamp, seal->rows, next_epoch(*seal)};
     unsealed_ = 0;
     overdue_.reset();
 }
@@ -360,6 +369,29 @@ void ChainVerifier::begin_rows(const AuditRecord& record, const Seal& seal) {
         head_.seq,
         "bad_checkpoint",
         "the list of rows beside it is missing or another than signed");
+}
+
+// A walk that began behind a cut learns here which rows there are: the list must lead back to the
+// root of the last seal.
+void ChainVerifier::learn_rows(const AuditRecord& record) {
+    for (const std::string& ref : record.draft.artifacts) {
+        const auto text = trust_.artifact ? trust_.artifact(ref) : std::nullopt;
+        auto rows = text ? parse_row_list(*text) : std::nullopt;
+        const auto before = rows ? rows_before(*rows, changes_) : std::nullopt;
+        if (before && before->root() == seal_.rows.root) {
+            rows_ = *std::move(rows);
+            knows_all_rows_ = true;
+            changes_.clear();
+            return;
+        }
+        if (text) {
+            set_fault(
+                head_.seq,
+                "bad_checkpoint",
+                "the list of rows beside it is another than the last seal and the records say");
+            return;
+        }
+    }
 }
 
 bool ChainVerifier::resume(

@@ -36,6 +36,7 @@ struct HeadsPoint {
     std::int64_t seq = 0;
     std::string list;  // "sha256:<hex>" of the list.
     SealedHeads heads;
+    std::int64_t epoch = 0;  // Of the key whose turn it is from here on.
 };
 
 class ChainVerifier {
@@ -78,8 +79,8 @@ public:
     const std::vector<BreakFound>& breaks() const { return breaks_; }
     const std::vector<HeadsPoint>& heads_points() const { return heads_points_; }
 
-    // What the records say the protected rows are. A walk from a seal knows only `changes()` since
-    // last_seal(), whose root says what they were then.
+    // What the records say the protected rows are, and `changes()` of them since last_seal(). A
+    // walk from a seal knows only the latter; the seal's root says what the rows were then.
     const RowSet& rows() const { return rows_; }
     const std::vector<RowChange>& changes() const { return changes_; }
     bool knows_all_rows() const { return knows_all_rows_; }
@@ -93,6 +94,7 @@ private:
     std::string problem_of(const AuditRecord& record, const Seal& seal) const;
     std::string trust_key(const Seal& seal);
     void begin_rows(const AuditRecord& record, const Seal& seal);
+    void learn_rows(const AuditRecord& record);
     void set_fault(std::int64_t seq, std::string_view reason, std::string detail);
 
     TenantId tenant_id_;

@@ -45,6 +45,21 @@ void add_path(
     path.push_back(to_hex(raw_root(other)));
 }
 
+// Gives the root of the leaves and continues their paths up to it.
+std::string add_paths(
+    std::span<const std::string> leaves, std::span<std::vector<std::string>> paths) {
+    if (leaves.size() < 2) {
+        return raw_root(leaves);
+    }
+    const std::size_t split = split_of(leaves.size());
+    const std::string left = add_paths(leaves.first(split), paths.first(split));
+    const std::string right = add_paths(leaves.subspan(split), paths.subspan(split));
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        paths[i].push_back(to_hex(i < split ? right : left));
+    }
+    return node_hash(left, right);
+}
+
 // Consumes the path from its end, which is the top of the tree.
 std::string climb(
     const std::string& leaf,
@@ -82,6 +97,12 @@ std::vector<std::string> merkle_path(std::span<const std::string> leaves, std::s
     std::vector<std::string> path;
     add_path(leaves, index, path);
     return path;
+}
+
+MerkleTree merkle_tree(std::span<const std::string> leaves) {
+    MerkleTree tree{{}, std::vector<std::vector<std::string>>(leaves.size())};
+    tree.root = to_hex(add_paths(leaves, tree.paths));
+    return tree;
 }
 
 std::string merkle_root_from(const std::string& leaf, const MerklePlace& place) {

@@ -15,6 +15,13 @@ std::string merkle_root(std::span<const std::string> leaves);
 // The siblings from the leaf up, hex. `index` names a leaf.
 std::vector<std::string> merkle_path(std::span<const std::string> leaves, std::size_t index);
 
+// The root and every leaf's path at once.
+struct MerkleTree {
+    std::string root;
+    std::vector<std::vector<std::string>> paths;
+};
+MerkleTree merkle_tree(std::span<const std::string> leaves);
+
 struct MerklePlace {
     std::size_t index = 0;
     std::size_t count = 0;  // Of leaves.

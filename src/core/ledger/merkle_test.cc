@@ -34,8 +34,11 @@ TEST(Merkle, RootIsTheOneOfTheStandard) {
 TEST(Merkle, EveryPathLeadsToTheRootAndNoOther) {
     for (std::size_t count = 1; count <= 17; ++count) {
         const auto all = leaves(count);
+        const MerkleTree tree = merkle_tree(all);
+        EXPECT_EQ(tree.root, merkle_root(all));
         for (std::size_t i = 0; i < count; ++i) {
             MerklePlace place{i, count, merkle_path(all, i)};
+            EXPECT_EQ(tree.paths[i], place.path);
             EXPECT_EQ(merkle_root_from(all[i], place), merkle_root(all));
             EXPECT_NE(merkle_root_from("another", place), merkle_root(all));
             if (!place.path.empty()) {

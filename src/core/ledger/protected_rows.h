@@ -17,15 +17,17 @@
 namespace interlock {
 
 // The keys of these states begin so; "tenant_count" is a whole key.
-inline constexpr std::array<std::string_view, 11> kProtectedPrefixes{
+inline constexpr std::array<std::string_view, 13> kProtectedPrefixes{
     "account/",
     "approval/",
+    "archive/",
     "break/",
     "email/",
     "human/",
     "kill/",
     "loop/",
     "onboarding/",
+    "restore/",
     "tenant/",
     "tenant_count",
     "vault/"};

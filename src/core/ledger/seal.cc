@@ -149,6 +149,10 @@ bool is_seal(std::string_view event) {
     return event == kSealEvent || event == kBreakEvent;
 }
 
+std::int64_t next_epoch(const Seal& seal) {
+    return seal.next_key ? seal.next_key->epoch : seal.epoch;
+}
+
 std::string key_step_text(std::int64_t epoch, std::string_view public_key_hex) {
     return "interlock.sealing-key.v1\n" + std::to_string(epoch) + "\n" +
            std::string(public_key_hex) + "\n";
@@ -198,6 +202,12 @@ void KeyLineage::begin_anew(const KeyStep& step) {
 bool KeyLineage::holds(std::int64_t epoch, std::string_view public_key_hex) const {
     return epoch >= 0 && epoch <= last_epoch() &&
            keys_[static_cast<std::size_t>(epoch)] == public_key_hex;
+}
+
+std::optional<std::string> KeyLineage::key_of(std::int64_t epoch) const {
+    return epoch >= 0 && epoch <= last_epoch()
+               ? std::optional(keys_[static_cast<std::size_t>(epoch)])
+               : std::nullopt;
 }
 
 std::string to_text(const HeadLine& line) {

@@ -50,6 +50,7 @@ struct SealPoint {
     std::string hash;
     Timestamp at;
     SealedRows rows = {};
+    std::int64_t epoch = -1;  // Of the key whose turn it is after this seal; -1: not known.
     friend bool operator==(const SealPoint&, const SealPoint&) = default;
 };
 
@@ -94,6 +95,8 @@ struct Seal {
 Json encode(const Seal& seal);
 Result<Seal> decode_seal(const Json& detail);
 bool is_seal(std::string_view event);
+// The key whose turn it is after the seal.
+std::int64_t next_epoch(const Seal& seal);
 
 std::string key_step_text(std::int64_t epoch, std::string_view public_key_hex);
 
@@ -116,6 +119,8 @@ public:
     void begin_anew(const KeyStep& step);
     // Whether this key (hex) has this epoch.
     bool holds(std::int64_t epoch, std::string_view public_key_hex) const;
+    // Hex; nothing when there is no such key.
+    std::optional<std::string> key_of(std::int64_t epoch) const;
     std::int64_t last_epoch() const { return static_cast<std::int64_t>(keys_.size()) - 1; }
     const std::string& last_key() const { return keys_.back(); }
     const std::string& first_key() const { return keys_.front(); }  // Hex.

@@ -7,11 +7,25 @@
 #include "core/ledger/fold.h"
 
 namespace interlock {
+namespace {
+
+const std::string& place_of(const BudgetRow& row, const std::string& caller) {
+    static const std::string kShared;
+    const bool has_place = row.spent_by.contains(caller) || row.spent_by.size() < kBudgetCallersMax;
+    return has_place ? caller : kShared;
+}
+
+}  // namespace
 
 Json encode(const BudgetRow& row) {
+    Json callers = Json::object();
+    for (const auto& [caller, bytes] : row.spent_by) {
+        callers.set(caller, bytes);
+    }
     return Json::object({
         {"window", to_text(row.window)},
         {"spent_bytes", row.spent_bytes},
+        {"spent_by", std::move(callers)},
         {"unrecorded", row.unrecorded},
         {"first", to_text(row.first)},
         {"last", to_text(row.last)},
@@ -24,10 +38,17 @@ Result<BudgetRow> decode_budget_row(const Json& json) {
     BudgetRow row{
         .window = in.required<Timestamp>("window"),
         .spent_bytes = in.required<std::int64_t>("spent_bytes"),
+        .spent_by = {},
         .unrecorded = in.required<std::int64_t>("unrecorded"),
         .first = in.required<Timestamp>("first"),
         .last = in.required<Timestamp>("last"),
         .digest = in.required<std::string>("digest")};
+    // Rows of before have none.
+    if (const Json* callers = json.find("spent_by"); callers != nullptr && callers->is_object()) {
+        for (const auto& [caller, bytes] : callers->members()) {
+            row.spent_by.emplace(caller, bytes.as_int64().value_or(0));
+        }
+    }
     return in.finish(std::move(row));
 }
 
@@ -44,8 +65,15 @@ std::optional<BudgetRow> roll_budget(BudgetRow& row, Timestamp now) {
     return over.unrecorded > 0 ? std::optional(over) : std::nullopt;
 }
 
-bool is_spent(const BudgetRow& row, const WriteBudget& budget) {
-    return row.spent_bytes >= budget.bytes_per_hour;
+bool is_spent(const BudgetRow& row, const WriteBudget& budget, const std::string& caller) {
+    const auto own = row.spent_by.find(place_of(row, caller));
+    const std::int64_t own_bytes = own == row.spent_by.end() ? 0 : own->second;
+    return row.spent_bytes >= budget.bytes_per_hour || own_bytes >= budget.bytes_per_hour / 2;
+}
+
+void spend(BudgetRow& row, const std::string& caller, std::int64_t bytes) {
+    row.spent_bytes += bytes;
+    row.spent_by[place_of(row, caller)] += bytes;
 }
 
 void count_unrecorded(BudgetRow& row, Timestamp at, std::string_view what) {

@@ -1,9 +1,11 @@
 // What a tenant's refused calls may write into its ledger in an hour, by its plan. Past it they are
 // answered and counted, not recorded; what passes is never touched by it, so stops, fills, cancels,
-// votes and reconciliation are not.
+// votes and reconciliation are not. One caller gets at most half of it, so that an agent that runs
+// wild leaves its colleagues their part.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -20,6 +22,9 @@ inline constexpr Duration kBudgetWindow = Duration::of_hours(1);
 // What a record or a stored answer takes beside its text: hashes, keys, index.
 inline constexpr std::int64_t kRowOverheadBytes = 256;
 
+// Callers that are counted apart in an hour; later ones share a count.
+inline constexpr std::size_t kBudgetCallersMax = 64;
+
 struct WriteBudget {
     std::int64_t bytes_per_hour = 0;
 };
@@ -27,7 +32,8 @@ struct WriteBudget {
 struct BudgetRow {
     Timestamp window;  // Begin of the hour that is counted.
     std::int64_t spent_bytes = 0;
-    std::int64_t unrecorded = 0;  // Refusals past the budget.
+    std::map<std::string, std::int64_t> spent_by = {};  // By caller; "" for those without a place.
+    std::int64_t unrecorded = 0;                        // Refusals past the budget.
     Timestamp first = {};
     Timestamp last = {};
     std::string digest = {};  // Over time, operation and caller of each, as a fold's.
@@ -43,7 +49,9 @@ inline Timestamp refill_of(Timestamp at) {
 // Begins the hour of `now` if another one is counted; gives that one when it left something
 // unrecorded.
 std::optional<BudgetRow> roll_budget(BudgetRow& row, Timestamp now);
-bool is_spent(const BudgetRow& row, const WriteBudget& budget);
+// The tenant's budget, or the caller's half of it.
+bool is_spent(const BudgetRow& row, const WriteBudget& budget, const std::string& caller);
+void spend(BudgetRow& row, const std::string& caller, std::int64_t bytes);
 // One more that is not recorded.
 void count_unrecorded(BudgetRow& row, Timestamp at, std::string_view what);
 

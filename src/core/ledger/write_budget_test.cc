@@ -10,15 +10,37 @@ constexpr WriteBudget kBudget{.bytes_per_hour = 1000};
 
 TEST(WriteBudget, IsSpentAtItsBoundAndFullWithTheNextHour) {
     BudgetRow row{.window = budget_window_of(kNoon)};
-    row.spent_bytes = 999;
-    EXPECT_FALSE(is_spent(row, kBudget));
-    row.spent_bytes = 1000;
-    EXPECT_TRUE(is_spent(row, kBudget));
+    spend(row, "a", 499);
+    spend(row, "b", 499);
+    spend(row, "c", 1);
+    EXPECT_FALSE(is_spent(row, kBudget, "c"));
+    spend(row, "c", 1);
+    EXPECT_TRUE(is_spent(row, kBudget, "c"));
     EXPECT_EQ(roll_budget(row, kNoon + Duration::of_minutes(59)), std::nullopt);
-    EXPECT_TRUE(is_spent(row, kBudget));
+    EXPECT_TRUE(is_spent(row, kBudget, "c"));
     EXPECT_EQ(refill_of(kNoon + Duration::of_minutes(59)), kNoon + kBudgetWindow);
     EXPECT_EQ(roll_budget(row, kNoon + kBudgetWindow), std::nullopt) << "nothing was left out";
-    EXPECT_FALSE(is_spent(row, kBudget));
+    EXPECT_FALSE(is_spent(row, kBudget, "c"));
+}
+
+TEST(WriteBudget, OneCallerTakesHalfOfItAtMost) {
+    BudgetRow row{.window = budget_window_of(kNoon)};
+    spend(row, "agent:wild", 500);
+    EXPECT_TRUE(is_spent(row, kBudget, "agent:wild"));
+    EXPECT_FALSE(is_spent(row, kBudget, "agent:calm"));
+    EXPECT_EQ(decode_budget_row(encode(row)).value(), row);
+}
+
+TEST(WriteBudget, CallersBeyondTheBoundShareOneCount) {
+    BudgetRow row{.window = budget_window_of(kNoon)};
+    const WriteBudget large{.bytes_per_hour = 1'000'000};
+    for (std::size_t i = 0; i < kBudgetCallersMax; ++i) {
+        spend(row, "agent:" + std::to_string(i), 1);
+    }
+    spend(row, "late", 500'000);
+    EXPECT_TRUE(is_spent(row, large, "later")) << "whoever comes late shares";
+    EXPECT_FALSE(is_spent(row, large, "agent:0"));
+    EXPECT_EQ(row.spent_by.size(), kBudgetCallersMax + 1);
 }
 
 TEST(WriteBudget, TellsWhatWasLeftOutWhenItsHourIsOver) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "contracts/principal/key_lock.h"
 
 namespace interlock {
 namespace {
@@ -47,6 +48,27 @@ Result<Tenant> revoke_access_key(Tenant tenant, const KeyId& key_id, Timestamp a
         keys.erase(oldest);
     }
     return tenant;
+}
+
+std::vector<KeyId> lock_access_keys(Tenant& tenant) {
+    std::vector<KeyId> locked;
+    for (AccessKey& key : tenant.access_keys) {
+        if (key.is_active() && !is_locked(key)) {
+            key.key_hash.insert(0, kLockedHashPrefix);
+            locked.push_back(key.key_id);
+        }
+    }
+    return locked;
+}
+
+Result<Tenant> confirm_access_key(Tenant tenant, const KeyId& key_id) {
+    for (AccessKey& key : tenant.access_keys) {
+        if (key.key_id == key_id && key.is_active()) {
+            key.key_hash = std::string(plain_hash(key));
+            return tenant;
+        }
+    }
+    return fail(errors::not_found, "This tenant has no active access key of that id.");
 }
 
 const AccessKey* find_access_key(const Tenant& tenant, const KeyId& key_id) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "contracts/principal/key_lock.h"
+
 namespace interlock {
 namespace {
 
@@ -67,6 +69,26 @@ TEST(KeyPolicy, DropsTheLongestRevokedKeyPastTheBound) {
     EXPECT_EQ(tenant.access_keys.size(), kRevokedKeysMax);
     EXPECT_EQ(find_access_key(tenant, key(0).key_id), nullptr);
     EXPECT_NE(find_access_key(tenant, key(1).key_id), nullptr);
+}
+
+TEST(KeyPolicy, LocksActiveKeysOnceAndConfirmsThemOneByOne) {
+    Tenant tenant = *revoke_access_key(tenant_with(3), KeyId::trusted("key_1"), kNow);
+    tenant.access_keys[0].key_hash = "abc";
+
+    EXPECT_EQ(
+        lock_access_keys(tenant), (std::vector{KeyId::trusted("key_0"), KeyId::trusted("key_2")}));
+    EXPECT_TRUE(lock_access_keys(tenant).empty());
+    EXPECT_TRUE(is_locked(tenant.access_keys[0]));
+    EXPECT_EQ(plain_hash(tenant.access_keys[0]), "abc");
+    EXPECT_FALSE(is_locked(tenant.access_keys[1]));
+
+    const auto confirmed = confirm_access_key(tenant, KeyId::trusted("key_0"));
+    ASSERT_TRUE(confirmed);
+    EXPECT_EQ(confirmed->access_keys[0].key_hash, "abc");
+    EXPECT_TRUE(is_locked(confirmed->access_keys[2]));
+    // A revoked key and one of somebody else stay what they are.
+    EXPECT_FALSE(confirm_access_key(tenant, KeyId::trusted("key_1")));
+    EXPECT_FALSE(confirm_access_key(tenant, KeyId::trusted("key_9")));
 }
 
 }  // namespace

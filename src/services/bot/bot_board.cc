@@ -138,6 +138,7 @@ void BotBoard::finish(const Due& due, Timestamp at, const Done& done) {
             view.last_pulse_at = at;
             ++view.pulses;
             view.pulses_late += at - due.due_at >= kPulseEvery ? 1 : 0;
+            view.blocked = done.blocked;
         });
     }
     if (entry.due_at) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "contracts/kill/blocked.h"
 #include "contracts/venue/venue_order.h"
 #include "core/bot/bot_record.h"
 
@@ -43,6 +44,7 @@ struct BotView {
     std::optional<Timestamp> last_pulse_at;
     std::int64_t pulses = 0;
     std::int64_t pulses_late = 0;       // Began a whole period after they were due.
+    std::optional<Blocked> blocked;     // Why its account did not trade at the last pulse.
     std::optional<VenueReport> report;  // As last fetched, without its fills.
     std::optional<Timestamp> fetched_at;
 };
@@ -77,6 +79,7 @@ public:
     struct Done {
         Timestamp next_at;
         bool pulsed = false;  // The venue was asked and the strategies looked.
+        std::optional<Blocked> blocked = std::nullopt;  // What they saw of the account.
         bool needs_hydration = false;
     };
     void finish(const Due& due, Timestamp at, const Done& done);

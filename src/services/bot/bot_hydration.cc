@@ -9,9 +9,13 @@
 namespace interlock {
 namespace {
 
-std::string_view message_of(BotWork work) {
-    return work == BotWork::build ? "The bot is built and has read all it needs."
-                                  : "The bot has read everything anew and trades.";
+std::string message_of(BotWork work, const std::optional<Blocked>& blocked) {
+    if (work == BotWork::build) {
+        return "The bot is built and has read all it needs.";
+    }
+    return blocked ? "The bot runs and has read everything anew, but it does not trade. " +
+                         blocked->reason + " " + blocked->next
+                   : "The bot has read everything anew and trades.";
 }
 
 std::string_view event_of(BotWork work) {
@@ -206,10 +210,13 @@ Result<BotService::Taken> BotService::run_take_over(
             after,
             {.event = std::string(event_of(job.work)), .detail = std::move(detail)}));
     record.state = after;
+    TRY_ASSIGN(const auto blocked, parts_.loop.why_blocked(turn, job.account));
     return Taken{
         true,
         state_answer(
-            record, std::string(message_of(job.work)), Json::object({{"audit_ref", ref}}))};
+            record,
+            message_of(job.work, blocked),
+            Json::object({{"audit_ref", ref}, {"blocked", encode(blocked)}}))};
 }
 
 void BotService::give_up(const HydrationPtr& job, Error error) {

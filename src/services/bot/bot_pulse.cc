@@ -79,8 +79,8 @@ Result<BotBoard::Done> BotService::run_pulse(
     if (!is_fresh) {
         return BotBoard::Done{.next_at = turn.now() + kPulseAgain};
     }
-    TRY(look(turn, record, *fetched, due.due_at));
-    return BotBoard::Done{.next_at = next, .pulsed = true};
+    TRY_ASSIGN(std::optional<Blocked> blocked, look(turn, record, *fetched, due.due_at));
+    return BotBoard::Done{.next_at = next, .pulsed = true, .blocked = std::move(blocked)};
 }
 
 Result<BotBoard::Done> BotService::run_stalled(
@@ -128,7 +128,7 @@ void BotService::resume(const TenantId& tenant_id) {
     hydrate(job);
 }
 
-Result<void> BotService::look(
+Result<std::optional<Blocked>> BotService::look(
     Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at) {
     StrategyRuntime::Batch batch{bot_account_of(turn.tenant_id()), {}};
     for (const Symbol& symbol : record.markets) {
@@ -177,7 +177,7 @@ Result<void> BotService::look(
             parts_.submit(guarded(parts_.ticker.act_turn(account, id, not_after)));
         }
     });
-    return {};
+    return std::move(round.blocked);
 }
 
 // A stop, a closed session, a stall or the loss of the keys may come between a pulse and what its

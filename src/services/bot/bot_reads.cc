@@ -40,6 +40,11 @@ std::string line_of(const LedgerEntry& entry) {
     return line + "\n";
 }
 
+bool is_of_switch(const std::string& code) {
+    return code == "stopped_for_all" || code == "stopped" || code == "disabled_for_all" ||
+           code == "disabled";
+}
+
 Json pnl_json(const PnlJobs::Answered& answered) {
     return Json::object({{"message", answered.message}, {"running", answered.running}});
 }
@@ -67,13 +72,37 @@ Json position_json(const SymbolBook& book) {
 
 }  // namespace
 
+// What the switches say is asked at once, what of the account itself stands in the way is known
+// from the last pulse.
+std::optional<Blocked> BotService::why_blocked(
+    const TenantId& tenant_id, const BotView& view) const {
+    if (view.record.state != BotState::running) {
+        return std::nullopt;
+    }
+    if (std::optional<Blocked> stopped = parts_.kill.why_stopped(tenant_id)) {
+        return stopped;
+    }
+    if (view.record.stall.is_stalled) {
+        return Blocked{
+            "stalled",
+            "The exchange does not answer; nothing is placed until it has answered twice in a row.",
+            "It is asked again by itself; look at /exchange_status."};
+    }
+    // A switch that was on at the last pulse and is off now blocks nothing any more.
+    const bool of_account = view.blocked && !is_of_switch(view.blocked->code);
+    return of_account ? view.blocked : std::nullopt;
+}
+
 Json BotService::status(const TenantId& tenant_id) const {
     const auto seen = board_.view(tenant_id);
     const BotView none;
     const BotView& view = seen ? *seen : none;
     const BotRecord& record = view.record;
+    const std::optional<Blocked> blocked = why_blocked(tenant_id, view);
     return Json::object({
         {"bot_state", to_word(record.state)},
+        {"trading", record.state == BotState::running && !blocked},
+        {"blocked", encode(blocked)},
         {"bot_attached", record.state != BotState::uninitialized},
         {"stalled", record.stall.is_stalled},
         {"connected", record.is_connected},

@@ -141,6 +141,9 @@ public:
     void stop_pnl(Caller caller, Reply reply);
     const PnlJobs& pnl() const { return parts_.pnl; }
 
+    // Why a running bot does not trade. Any thread.
+    std::optional<Blocked> why_blocked(const TenantId& tenant_id, const BotView& view) const;
+
     // Reads from the board; any thread, at once.
     Json status(const TenantId& tenant_id) const;
     Json balances(const TenantId& tenant_id) const;
@@ -250,7 +253,7 @@ private:
         Turn& turn, const BotBoard::Due& due, const Result<Fetched>& fetched);
     Result<BotBoard::Done> run_stalled(
         Turn& turn, BotRecord record, const StallStep& step, const std::string& why);
-    Result<void> look(
+    Result<std::optional<Blocked>> look(
         Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at);
     TurnRequest guarded(TurnRequest act) const;
     void resume(const TenantId& tenant_id);

@@ -10,10 +10,6 @@
 namespace interlock {
 namespace {
 
-std::string kill_key(const TenantId& tenant_id) {
-    return "kill/" + tenant_id.text();
-}
-
 Json symbols_json(const std::vector<Symbol>& symbols) {
     Json list = Json::array();
     for (const Symbol& symbol : symbols) {
@@ -236,14 +232,10 @@ Result<TurnReply> LoopControl::run(Turn& turn, const SetTradingRequest& request)
         TRY_ASSIGN(const Opened opened, open(turn, request.call.account_id));
         next = opened.account;
     }
-    TRY_ASSIGN(
-        KillState kill,
-        turn.load_or<KillState>(kill_key(tenant_id), decode_kill_state, KillState{}));
     // Rows before the record that names them.
     // The switch's own flag stands for all of a tenant; an account's for that account.
-    if (kill.trading_enabled != request.enabled && (request.enabled || global)) {
-        kill.trading_enabled = request.enabled;
-        turn.save(kill_key(tenant_id), encode(kill));
+    if (request.enabled || global) {
+        TRY(parts_.kill.set_trading(turn, tenant_id, request.enabled));
     }
     if (next && next->trading_enabled != request.enabled) {
         next->trading_enabled = request.enabled;
@@ -257,7 +249,13 @@ Result<TurnReply> LoopControl::run(Turn& turn, const SetTradingRequest& request)
             {.event = request.enabled ? "TRADING_ENABLED" : "TRADING_DISABLED",
              .account = next ? &*next : nullptr,
              .reason = request.call.reason}));
-    return done(Json::object({{"trading_enabled", request.enabled}}), ref);
+    // What is still off is told at once: the flag alone lets nobody trade.
+    TRY_ASSIGN(std::optional<Blocked> blocked, parts_.kill.why_stopped(turn, tenant_id));
+    if (!blocked && next) {
+        TRY_ASSIGN(blocked, parts_.loop.why_blocked(turn, next->key));
+    }
+    return done(
+        Json::object({{"trading_enabled", request.enabled}, {"blocked", encode(blocked)}}), ref);
 }
 
 Result<TurnReply> LoopControl::run(Turn& turn, const PutStrategyRequest& request) {

@@ -28,6 +28,7 @@ public:
         LoopService& loop;
         SubmitTurn submit;
         ApprovalService& approvals;
+        KillSwitchService& kill;
         LedgerService& ledger;
         KillLatch& latch;
         const MarketFeed& feed;

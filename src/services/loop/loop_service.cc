@@ -253,6 +253,11 @@ Result<bool> LoopService::is_trading_enabled(Turn& turn, const Account& account)
     return enabled;
 }
 
+Result<std::optional<Blocked>> LoopService::why_blocked(Turn& turn, const VenueAccount& account) {
+    TRY_ASSIGN(const Gathered facts, gather_for(turn, account, {}));
+    return facts.blocked;
+}
+
 Result<std::vector<StrategyId>> LoopService::active_strategies(
     Turn& turn, const VenueAccount& account) {
     return overlay_.active_strategies ? overlay_.active_strategies(turn, account)
@@ -301,6 +306,12 @@ Result<LoopService::Gathered> LoopService::gather_for(
         std::max(input.stricter_mode, mode_of(step_tier(facts.view.account->tier, tier).raw));
     TRY_ASSIGN(facts.state, gather_facts(input));
     TRY_ASSIGN(facts.state.trading_enabled, is_trading_enabled(turn, *facts.view.account));
+    if (!facts.state.trading_enabled || facts.state.kill_switch_active) {
+        TRY_ASSIGN(facts.blocked, parts_.kill.why_stopped(turn, key.tenant_id));
+    }
+    if (!facts.blocked) {
+        facts.blocked = why_account_blocked(facts.view.account->trading_enabled, facts.state);
+    }
     TRY_ASSIGN(const std::vector<StrategyId> active, active_strategies(turn, key));
     mark_active(facts.state.strategies, active);
     return facts;

@@ -147,9 +147,12 @@ public:
         StateFacts state;
         MarketSet market;
         StepInputs inputs;
+        std::optional<Blocked> blocked = std::nullopt;  // Why the account does not trade.
     };
     // By its people and, after a kill switch, again by its people.
     Result<bool> is_trading_enabled(Turn& turn, const Account& account);
+    // Why the account does not trade; nothing: it does.
+    Result<std::optional<Blocked>> why_blocked(Turn& turn, const VenueAccount& account);
     // What the overlay says; nothing without one.
     Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);
     Result<std::string> instance_type(

@@ -6,7 +6,7 @@ namespace interlock {
 
 RelayChains::RelayChains(Parts parts) : parts_(parts) {
     parts_.lane.set_mirror(*this);
-    parts_.lane.set_signer([this](std::string_view text) { return parts_.keys.sign(text); });
+    parts_.lane.set_keys(parts_.keys);
     parts_.lane.set_seal_rule([this](RelayTurn& turn) { seal_due(turn, true); });
     parts_.lane.add_duty([this](RelayTurn& turn) { seal_due(turn, false); });
     parts_.lane.add_farewell([this](RelayTurn& turn) { seal_all(turn); });
@@ -24,6 +24,7 @@ Result<std::vector<ChainReport>> RelayChains::open(LedgerStore& chains, RowSet r
              .keys = known.keys,
              .book = kRelayBook,
              .expected = &known.expected,
+             .turn = &known.turn,
              .rows = std::move(by_chain),
              .from_last_seal = true,
              .is_from_before = known.is_from_before}));
@@ -54,12 +55,9 @@ void RelayChains::settle() {
 }
 
 RelayTurn::SealOrder RelayChains::order_for(const TenantId& tenant_id, std::string_view event) {
-    const SealKeys::Key key = parts_.keys.current();
     const SealPoint& before = sealed_[tenant_id];
     RelayTurn::SealOrder order;
     order.draft = relay_draft(tenant_id, std::string(event), "internal:ledger");
-    order.seal.epoch = key.epoch;
-    order.seal.public_key = key.public_key;
     order.seal.previous_seq = before.seq;
     order.seal.previous_hash = before.hash;
     order.done = [this, tenant_id](const SealPoint& point) { sealed_[tenant_id] = point; };

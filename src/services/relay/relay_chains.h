@@ -30,6 +30,7 @@ public:
     struct Known {
         KeyLineage keys;
         HeadExpectations expected = {};  // Of `_system`'s last seal.
+        std::int64_t turn = 0;           // As in ChainSources.
         bool is_from_before = false;
     };
     // Walks every chain since its last seal. `chains` is the relay's file, read as a ledger; `rows`

@@ -285,7 +285,8 @@ Result<Json> RelayCredentials::decide_enroll(
     const std::string key = sha256_hex(request.enrollment_token);
     TRY_ASSIGN(const EnrollmentRow* found, parts_.state.enrollments.find(key, turn.now()));
     // One sentence for all of them: whoever guesses learns nothing.
-    if (found == nullptr || found->used_at || found->tenant_id != who.tenant_id) {
+    if (found == nullptr || found->used_at || found->tenant_id != who.tenant_id ||
+        found->made_at < parts_.state.codes_void_before) {
         return fail(
             errors::enrollment_refused,
             "The enrollment token is not valid, was used, has expired or is not your tenant's.");

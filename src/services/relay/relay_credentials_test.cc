@@ -71,6 +71,17 @@ TEST(RelayCredentials, RefusesAnEnrollmentTokenOfAnotherTenantWithTheSameWords) 
     EXPECT_EQ(foreign.error().message, unknown.error().message);
 }
 
+// ADR 0023: it may have been used on the server that was lost.
+TEST(RelayCredentials, RefusesAnEnrollmentTokenThatCameBackWithABackup) {
+    World world;
+    const std::string bearer = world.tenant_token();
+    const std::string token = world.enrollment();
+    world.clock.advance(Duration::of_seconds(1));
+    world.state().codes_void_before = world.clock.now();
+    EXPECT_EQ(World::code_of(world.enroll(bearer, token)), "enrollment_refused");
+    EXPECT_EQ(World::code_of(world.enroll(bearer, world.enrollment())), "ok");
+}
+
 TEST(RelayCredentials, RefusesAnEnrollmentTokenAfterAnHour) {
     World world;
     const std::string bearer = world.tenant_token();

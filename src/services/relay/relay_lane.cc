@@ -8,6 +8,7 @@
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "base/log.h"
+#include "services/moved_heads.h"
 
 namespace interlock {
 namespace {
@@ -236,6 +237,9 @@ Result<void> RelayLane::append_seal(RelayTurn& turn, RelayTurn::SealOrder order)
     }
     order.draft.timestamp = turn.now_;
     order.seal.book = kRelayBook;
+    const SealKeys::Key signer = keys_->current();
+    order.seal.epoch = signer.epoch;
+    order.seal.public_key = signer.public_key;
     if (tenant_id == system_tenant()) {
         order.seal.rows = {static_cast<std::int64_t>(rows_.size()), rows_.root()};
         if (order.seal.adopted || order.seal.broken) {
@@ -250,7 +254,12 @@ Result<void> RelayLane::append_seal(RelayTurn& turn, RelayTurn::SealOrder order)
     const SealedRows rows = order.seal.rows;
     TRY_ASSIGN(
         SealedRecord sealed,
-        sign_seal(head, std::move(order.draft), std::move(order.seal), sign_, order.first_seq));
+        sign_seal(
+            head,
+            std::move(order.draft),
+            std::move(order.seal),
+            [this](std::string_view text) { return keys_->sign(text); },
+            order.first_seq));
     const std::int64_t seq = sealed.record.seq;
     turn.commit_.checkpoints.push_back(
         {tenant_id,
@@ -308,20 +317,35 @@ void RelayLane::note_rows(RelayTurn& turn) {
 }
 
 void RelayLane::finish(RelayTurn& turn) {
-    Result<void> done = seal(turn);
-    if (done && !turn.commit_.empty()) {
-        done = store_.commit(turn.commit_);
-        commits_.fetch_add(1, std::memory_order_relaxed);
-    }
+    const Result<void> done = commit(turn);
     if (!done) {
         lose(done.error());
-    } else {
-        publish_heads(turn);
     }
     // Whatever these ask for in turn goes through the queue.
     for (const auto& call : turn.after_) {
         call(done.has_value());
     }
+}
+
+Result<void> RelayLane::commit(RelayTurn& turn) {
+    // The key does not move between what it signs here and the head that is told of it.
+    std::unique_lock<std::mutex> lease;
+    if (keys_ != nullptr) {
+        lease = std::unique_lock(keys_->lease());
+    }
+    TRY(seal(turn));
+    if (turn.commit_.empty()) {
+        return {};
+    }
+    if (keys_ != nullptr) {
+        MovedHeads moved;
+        moved.add(turn.commit_.audit, turn.commit_.checkpoints);
+        turn.commit_.proofs = moved.prove(kRelayBook, *keys_);
+    }
+    commits_.fetch_add(1, std::memory_order_relaxed);
+    TRY(store_.commit(turn.commit_));
+    publish_heads(turn);
+    return {};
 }
 
 // After the commit, so that the copy never leads.

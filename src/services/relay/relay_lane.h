@@ -24,6 +24,7 @@
 #include "ports/clock.h"
 #include "ports/head_mirror.h"
 #include "ports/relay_store.h"
+#include "ports/seal_keys.h"
 
 namespace interlock {
 
@@ -108,8 +109,8 @@ public:
     void add_farewell(RelayWork work) { farewells_.push_back(std::move(work)); }
     // Told the heads of the chains after each commit that moved them. Before start().
     void set_mirror(HeadMirror& mirror) { mirror_ = &mirror; }
-    // Signs the seals. Before start().
-    void set_signer(SignText sign) { sign_ = std::move(sign); }
+    // Sign the seals, and vouch for the heads between them. Before start().
+    void set_keys(SealKeys& keys) { keys_ = &keys; }
     // Asked before the records of a batch are made, to order seals that are due. Before start().
     void set_seal_rule(RelayWork rule) { seal_rule_ = std::move(rule); }
     // Called on the lane when a commit failed, before anybody is told.
@@ -157,6 +158,7 @@ private:
     void note_rows(RelayTurn& turn);
     void finish(RelayTurn& turn);
     void say_farewell();
+    Result<void> commit(RelayTurn& turn);
     void publish_heads(const RelayTurn& turn);
     void lose(const Error& error);
 
@@ -168,7 +170,7 @@ private:
     std::map<TenantId, ChainHead> heads_;
     std::map<TenantId, Unsealed> unsealed_;
     RowSet rows_;
-    SignText sign_;
+    SealKeys* keys_ = nullptr;
     RelayWork seal_rule_;
     std::vector<RelayWork> duties_;
     std::vector<RelayWork> farewells_;

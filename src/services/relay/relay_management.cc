@@ -166,8 +166,9 @@ LinkOutcome RelayManagement::redeem_link(RelayTurn& turn, const LinkAttempt& att
     const std::string key = code_key(attempt.bot.platform, attempt.code);
     const auto found = parts_.state.link_codes.find(key, turn.now());
     const LinkCodeRow* const code = found ? *found : nullptr;
+    const bool is_void = code == nullptr || code->made_at < parts_.state.codes_void_before;
     const InstanceRow* const instance =
-        code == nullptr ? nullptr : parts_.state.instances.get(code->instance_id);
+        is_void ? nullptr : parts_.state.instances.get(code->instance_id);
     if (instance == nullptr || instance->tenant_id != code->tenant_id ||
         !speaks_as(*instance, attempt.bot)) {
         bot_misses_.take(turn, bot);

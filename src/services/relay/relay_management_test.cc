@@ -99,6 +99,16 @@ TEST(RelayLink, ACodeEndsAfterTenMinutes) {
     EXPECT_FALSE(desk.redeem(desk.attempt(code)).is_bound);
 }
 
+// ADR 0023: somebody may have used it on the server that was lost.
+TEST(RelayLink, ACodeThatCameBackWithABackupIsVoid) {
+    Desk desk;
+    const std::string code = World::text_of(desk.link(), "code");
+    desk.clock.advance(Duration::of_seconds(1));
+    desk.state().codes_void_before = desk.clock.now();
+    EXPECT_FALSE(desk.redeem(desk.attempt(code)).is_bound);
+    EXPECT_TRUE(desk.redeem(desk.attempt(World::text_of(desk.link(), "code"))).is_bound);
+}
+
 TEST(RelayLink, ACodeIsOfOnePlatform) {
     Desk desk;
     const std::string code = World::text_of(desk.link("telegram"), "code");

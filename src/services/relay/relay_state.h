@@ -19,6 +19,10 @@ public:
 
     RelayStore& store() { return store_; }
 
+    // Codes that were made before this moment came back with a backup: they may have been used
+    // since, so they are void (ADR 0023). Set before the lane starts.
+    Timestamp codes_void_before{};
+
     // Held whole.
     RelayTable<GatewayRow> gateways;
     RelayTable<InstanceRow> instances;

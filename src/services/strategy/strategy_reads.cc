@@ -1,6 +1,7 @@
 // What everyone may read of strategies (seed 000, "Read/write separation"). Reports describe; they
 // never command, and reading changes nothing.
 #include <algorithm>
+#include <map>
 
 #include "base/errors.h"
 #include "base/json_list.h"
@@ -129,7 +130,10 @@ Json assessment_block(const StrategyAssessment& assessment) {
 
 }  // namespace
 
-Json describe(const StrategyInstance& instance, const Concern* concern) {
+Json describe(
+    const StrategyInstance& instance,
+    const Concern* concern,
+    const std::optional<Blocked>& blocked) {
     const ExecutionQuality quality = concern == nullptr ? ExecutionQuality::good : concern->quality;
     return Json::object({
         {"id", instance.strategy_id.text()},
@@ -142,7 +146,8 @@ Json describe(const StrategyInstance& instance, const Concern* concern) {
         {"concern_id", concern == nullptr ? Json() : Json(concern->concern_id.text())},
         {"mode", to_word(instance.mode)},
         {"paused", instance.paused},
-        {"status", status_of(instance, quality)},
+        {"status", status_of(instance, quality, blocked.has_value())},
+        {"blocked", encode(blocked)},
         {"policy", encode(instance.policy)},
         {"last_error", instance.last_error.empty() ? Json() : Json(instance.last_error)},
         {"version", instance.version},
@@ -176,6 +181,7 @@ Result<TurnReply> StrategyService::run_list(Turn& turn) {
     TRY_ASSIGN(const StrategyScope where, scope(turn));
     TRY_ASSIGN(const auto known, load_instance_list(turn, where));
     Json strategies = Json::array();
+    std::map<std::string, std::optional<Blocked>> by_account;
     for (const StrategyId& id : known->ids) {
         TRY_ASSIGN(const auto instance, load_instance(turn, where, id));
         if (!instance) {
@@ -183,12 +189,19 @@ Result<TurnReply> StrategyService::run_list(Turn& turn) {
         }
         TRY_ASSIGN(const auto concern, load_concern_of(turn, instance->account, instance->symbol));
         const ExecutionQuality quality = concern ? concern->quality : ExecutionQuality::good;
+        const auto [found, is_new] =
+            by_account.try_emplace(account_key(instance->account), std::nullopt);
+        if (is_new) {
+            TRY_ASSIGN(found->second, parts_.loop.why_blocked(turn, instance->account));
+        }
+        const std::optional<Blocked>& blocked = found->second;
         strategies.push(Json::object({
             {"id", id.text()},
             {"name", name_of(*instance)},
             {"strategy_type", instance->strategy_type},
             {"mode", to_word(instance->mode)},
-            {"status", status_of(*instance, quality)},
+            {"status", status_of(*instance, quality, blocked.has_value())},
+            {"blocked", encode(blocked)},
             {"concern_id", concern ? Json(concern->concern_id.text()) : Json()},
             {"account_id", instance->account.account_id.text()},
             {"market_symbol", instance->symbol.text()},
@@ -252,7 +265,8 @@ Result<TurnReply> StrategyService::run_get(
     Turn& turn, const StrategyId& id, const Include& include) {
     TRY_ASSIGN(const StrategyInstance instance, find(turn, id));
     TRY_ASSIGN(const auto concern, load_concern_of(turn, instance.account, instance.symbol));
-    Json answer = describe(instance, concern.get());
+    TRY_ASSIGN(const auto blocked, parts_.loop.why_blocked(turn, instance.account));
+    Json answer = describe(instance, concern.get(), blocked);
     if (include.config) {
         answer.set("config", instance.config);
     }
@@ -332,7 +346,8 @@ Result<Json> StrategyService::report_of(Turn& turn, const StrategyInstance& inst
         {"position", position_block(sight, facts)},
         {"state",
          Json::object(
-             {{"status", status_of(instance, concern->quality)},
+             {{"status", status_of(instance, concern->quality, facts.blocked.has_value())},
+              {"blocked", encode(facts.blocked)},
               {"current_intent", assessment.current_intent},
               {"last_transition", instance.last_transition},
               {"decision_history", history_of(instance)},

@@ -98,7 +98,11 @@ private:
 };
 
 // The instance as the reads and the answers of helpers show it, without config and state.
-Json describe(const StrategyInstance& instance, const Concern* concern);
+// `blocked`: why its account does not trade.
+Json describe(
+    const StrategyInstance& instance,
+    const Concern* concern,
+    const std::optional<Blocked>& blocked);
 
 // Every registered type with its schemas.
 Json describe_strategy_types();

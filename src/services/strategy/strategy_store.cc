@@ -8,6 +8,7 @@
 #include "contracts/canonical_writer.h"
 #include "contracts/control/control_text.h"
 #include "contracts/strategy/strategy_text.h"
+#include "services/archive_read.h"
 #include "services/turn_runner.h"
 
 namespace interlock {
@@ -414,8 +415,13 @@ Result<Json> answer_of(Turn& turn, const TenantId& tenant_id, const ControlRow& 
     }
     TRY_ASSIGN(const auto entries, turn.store().read_ledger(tenant_id, row.seq - 1, 1));
     if (entries.empty() || entries.front().seq != row.seq) {
-        // Records are neither archived nor deleted: the ledger is damaged, and no answer is better
-        // than one that it does not bear out.
+        TRY_ASSIGN(
+            const ArchiveState archive,
+            turn.load_or(archive_key(tenant_id), decode_archive, ArchiveState{}));
+        if (const ArchivedSegment* segment = archive.find(row.seq)) {
+            return archived_error(tenant_id, row.seq, *segment);
+        }
+        // The ledger is damaged, and no answer is better than one that it does not bear out.
         return fail(
             errors::corrupt_data,
             "Record " + std::to_string(row.seq) + " of " + tenant_id.text() + " is missing.");

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/errors.h"
+#include "base/field_reader.h"
 #include "base/log.h"
 #include "core/control/execution_quality.h"
 
@@ -106,11 +107,40 @@ Result<StrategyTicker::Round> StrategyTicker::look_at(
     }
     TRY_ASSIGN(LoopService::Gathered facts, parts_.loop.gather_for(turn, batch.account, symbols));
     Round round;
+    round.blocked = facts.blocked;
+    TRY(note_blocked(turn, batch, facts.blocked));
     for (const StrategyId& id : batch.ids) {
         TRY(tick_one(turn, facts, id, round));
     }
     TRY_ASSIGN(round.seen, parts_.loop.seen(facts));
     return round;
+}
+
+Result<void> StrategyTicker::note_blocked(
+    Turn& turn, const StrategyRuntime::Batch& batch, const std::optional<Blocked>& blocked) {
+    const std::string key = "blocked/" + account_key(batch.account);
+    const auto decode = [](const Json& json) -> Result<std::string> {
+        FieldReader in(json);
+        std::string code = in.required_text("code", {.length_min = 0, .length_max = 64});
+        in.reject_unknown();
+        return in.finish(std::move(code));
+    };
+    TRY_ASSIGN(const std::string before, turn.load_or<std::string>(key, decode, std::string()));
+    const std::string now = blocked ? blocked->code : std::string();
+    if (now == before) {
+        return {};
+    }
+    AuditDraft draft = turn.draft(blocked ? "TRADING_BLOCKED" : "TRADING_UNBLOCKED");
+    draft.tenant_id = batch.account.tenant_id;
+    draft.step = AuditStep::plan;
+    draft.reason = blocked ? blocked->reason : "the account trades again";
+    draft.detail = Json::object({{"account", encode(batch.account)}, {"was", before}});
+    if (blocked) {
+        draft.detail.set("blocked", encode(blocked));
+    }
+    turn.save(key, Json::object({{"code", now}}));
+    TRY(turn.audit(std::move(draft)));
+    return {};
 }
 
 void StrategyTicker::act_after(Turn& turn, Act act) {

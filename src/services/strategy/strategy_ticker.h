@@ -40,6 +40,7 @@ public:
 
     // The two halves of a tick, for whoever keeps instances and their record (services/bot).
     struct Round {
+        std::optional<Blocked> blocked = std::nullopt;  // Why none of them trades.
         std::vector<StrategyId> quiet;
         std::vector<StrategyId> acting;  // Have something to change, and may.
         // The hashes of the `state` and `market` that they looked at; those are not kept.
@@ -89,6 +90,9 @@ private:
     enum class Did { nothing, counted, recorded };
     Result<Did> run_part(Turn& turn, const Acting& acting);
     Result<void> drive(Turn& turn, Decision& decision, const LoopService::Gathered& facts);
+    // One record when an account stops trading while strategies of it tick, one when it goes on.
+    Result<void> note_blocked(
+        Turn& turn, const StrategyRuntime::Batch& batch, const std::optional<Blocked>& blocked);
     Result<void> note_quiet(Turn& turn, const VenueAccount& account, const Round& round);
     Result<void> fail_tick(Turn& turn, StrategyInstance instance, const Error& error);
     TurnRequest failure_turn(VenueAccount account, StrategyId id, Error error);

@@ -1,4 +1,5 @@
 #include "services/supervisor/supervisor_replay.h"
+#include "services/archive_read.h"
 
 #include <array>
 
@@ -68,7 +69,8 @@ Json encode(const RecordedRound& round) {
 
 Result<std::optional<ChainFault>> walk_rounds(
     const SupervisorLedger& ledger, const std::function<Result<void>(RecordedRound)>& visit) {
-    ChainVerifier verifier(ledger.tenant_id);
+    TRY_ASSIGN(const auto start, readable_from(ledger.store, ledger.tenant_id));
+    ChainVerifier verifier(ledger.tenant_id, ChainVerifier::Trust{}, start.value_or(SealPoint{}));
     std::int64_t visited = 0;
     while (!verifier.fault()) {
         TRY_ASSIGN(

@@ -22,7 +22,7 @@ ExchangeKeys marked(const std::string& api_key, const std::string& exchange) {
     return keys;
 }
 
-class Witness {
+class Onlooker {
 public:
     template <class T>
     bool hear(const Result<T>& answer) {
@@ -32,65 +32,65 @@ public:
     std::string text;
 };
 
-bool put(VaultDesk& desk, Witness& witness, const std::string& tenant, ExchangeKeys keys) {
-    return witness.hear(
+bool put(VaultDesk& desk, Onlooker& onlooker, const std::string& tenant, ExchangeKeys keys) {
+    return onlooker.hear(
         desk.ask<KeyReport>(&VaultService::put, VaultDesk::human(tenant), std::move(keys)));
 }
 
-void be_refused(VaultDesk& desk, Witness& witness) {
+void be_refused(VaultDesk& desk, Onlooker& onlooker) {
     KeyPermissions bad = good_spot_permissions();
     bad.can_withdraw = true;
     const std::string key = "bad-" + kMark + "-0003";
     ASSERT_TRUE(desk.paper.set(SecretString(key), bad));
-    EXPECT_FALSE(put(desk, witness, "demo", marked(key, "paper")));
+    EXPECT_FALSE(put(desk, onlooker, "demo", marked(key, "paper")));
     desk.live.answer.reset();
-    EXPECT_FALSE(put(desk, witness, "demo", marked("dark-" + kMark + "-0004", "live")));
+    EXPECT_FALSE(put(desk, onlooker, "demo", marked("dark-" + kMark + "-0004", "live")));
     desk.live.answer = good_spot_permissions();
-    EXPECT_FALSE(put(desk, witness, "demo", marked("lost-" + kMark + "-0005", "nowhere")));
+    EXPECT_FALSE(put(desk, onlooker, "demo", marked("lost-" + kMark + "-0005", "nowhere")));
     desk.workers().stop();
-    EXPECT_FALSE(put(desk, witness, "demo", marked("busy-" + kMark + "-0006", "paper")));
+    EXPECT_FALSE(put(desk, onlooker, "demo", marked("busy-" + kMark + "-0006", "paper")));
     ASSERT_TRUE(desk.restart());
 }
 
-void be_tampered_with(VaultDesk& desk, Witness& witness) {
+void be_tampered_with(VaultDesk& desk, Onlooker& onlooker) {
     ASSERT_TRUE(desk.restart([](MemoryLedgerContents& contents) {
         contents.states["vault/moved"].version = 1;
         contents.states["vault/moved"].json = contents.states["vault/other"].json;
     }));
     const auto moved = desk.open("moved");
     ASSERT_FALSE(moved);
-    witness.text += to_text(encode(moved.error()));
-    EXPECT_FALSE(put(desk, witness, "moved", marked("new-" + kMark + "-0007", "paper")));
+    onlooker.text += to_text(encode(moved.error()));
+    EXPECT_FALSE(put(desk, onlooker, "moved", marked("new-" + kMark + "-0007", "paper")));
     const std::string key = std::exchange(desk.masters.current, std::string(32, 'z'));
     EXPECT_FALSE(desk.restart());
-    EXPECT_FALSE(put(desk, witness, "demo", marked("shut-" + kMark + "-0008", "paper")));
+    EXPECT_FALSE(put(desk, onlooker, "demo", marked("shut-" + kMark + "-0008", "paper")));
     desk.masters.current = key;
     EXPECT_TRUE(
         desk.restart([](MemoryLedgerContents& contents) { contents.states.erase("vault/moved"); }));
 }
 
-void live(VaultDesk& desk, Witness& witness) {
-    EXPECT_TRUE(put(desk, witness, "demo", marked("key-" + kMark + "-0001", "paper")));
-    EXPECT_TRUE(put(desk, witness, "other", marked("key-" + kMark + "-0002", "live")));
-    be_refused(desk, witness);
-    EXPECT_TRUE(witness.hear(desk.check("demo")));
+void live(VaultDesk& desk, Onlooker& onlooker) {
+    EXPECT_TRUE(put(desk, onlooker, "demo", marked("key-" + kMark + "-0001", "paper")));
+    EXPECT_TRUE(put(desk, onlooker, "other", marked("key-" + kMark + "-0002", "live")));
+    be_refused(desk, onlooker);
+    EXPECT_TRUE(onlooker.hear(desk.check("demo")));
     EXPECT_TRUE(desk.open("demo"));
     EXPECT_TRUE(desk.ask<std::int64_t>(&VaultService::rotate_data_key, VaultDesk::human()));
     desk.engine().refuse_after = 2;
-    EXPECT_FALSE(witness.hear(desk.rotate()));
+    EXPECT_FALSE(onlooker.hear(desk.rotate()));
     EXPECT_TRUE(desk.restart());
-    EXPECT_TRUE(witness.hear(desk.rotate()));
-    be_tampered_with(desk, witness);
+    EXPECT_TRUE(onlooker.hear(desk.rotate()));
+    be_tampered_with(desk, onlooker);
     desk.live.answer->can_futures = true;
-    EXPECT_FALSE(witness.hear(desk.check("other", "live")));
-    witness.text += to_text(encode(desk.has()));
+    EXPECT_FALSE(onlooker.hear(desk.check("other", "live")));
+    onlooker.text += to_text(encode(desk.has()));
 }
 
 TEST(VaultSecrets, StandNowhereInWhatStaysOrIsTold) {
     VaultDesk desk;
-    Witness witness;
+    Onlooker onlooker;
     ::testing::internal::CaptureStderr();
-    live(desk, witness);
+    live(desk, onlooker);
     const std::string log = ::testing::internal::GetCapturedStderr();
     const std::string ledger = desk.ledger_text("demo") + desk.ledger_text("other") +
                                desk.ledger_text("moved") + desk.ledger_text("_system");
@@ -112,7 +112,7 @@ TEST(VaultSecrets, StandNowhereInWhatStaysOrIsTold) {
     }
     EXPECT_NE(states.find("vault/demo"), std::string::npos);
     EXPECT_NE(ledger.find("0001"), std::string::npos);
-    EXPECT_NE(witness.text.find("key_rejected"), std::string::npos);
+    EXPECT_NE(onlooker.text.find("key_rejected"), std::string::npos);
     EXPECT_TRUE(contents.answers.empty());
 
     for (const std::string& form :
@@ -120,7 +120,7 @@ TEST(VaultSecrets, StandNowhereInWhatStaysOrIsTold) {
         EXPECT_EQ(ledger.find(form), std::string::npos) << form;
         EXPECT_EQ(states.find(form), std::string::npos) << form;
         EXPECT_EQ(log.find(form), std::string::npos) << form;
-        EXPECT_EQ(witness.text.find(form), std::string::npos) << form;
+        EXPECT_EQ(onlooker.text.find(form), std::string::npos) << form;
     }
 }
 

@@ -60,7 +60,7 @@ Json encode(const ProtectorMemory& memory) {
     });
 }
 
-Decimal size_of(Decimal value) {
+Decimal distance_of(Decimal value) {
     return value.is_negative() ? Decimal::from_units(-value.units()) : value;
 }
 
@@ -98,7 +98,7 @@ Decimal ExposureProtector::tolerance(RiskPosture posture, Reckoning& reckon) con
 void ExposureProtector::follow(
     const MarketDesk& desk, Decimal gap, ProtectorMemory& memory, Reckoning& reckon) const {
     const Decimal allowed = tolerance(desk.input->posture, reckon);
-    const Decimal wide = size_of(gap);
+    const Decimal wide = distance_of(gap);
     const Side side = gap.is_negative() ? Side::sell : Side::buy;
     if (memory.is_under_way &&
         (side != memory.side || wide <= reckon.multiply_down(allowed, kHalf))) {
@@ -109,7 +109,7 @@ void ExposureProtector::follow(
         memory.last_price.is_zero()
             ? kOne
             : reckon.divide_down(
-                  size_of(reckon.subtract(desk.mid, memory.last_price)), memory.last_price);
+                  distance_of(reckon.subtract(desk.mid, memory.last_price)), memory.last_price);
     if (!memory.is_under_way && wide > allowed && moved >= config_.min_price_move_pct) {
         memory.is_under_way = true;
         memory.side = side;
@@ -135,7 +135,7 @@ void ExposureProtector::follow(
 // what is missing is worth less than the smallest one.
 Decimal ExposureProtector::order_value(
     const MarketDesk& desk, Decimal gap, Reckoning& reckon) const {
-    const Decimal missing = reckon.multiply_down(desk.value, size_of(gap));
+    const Decimal missing = reckon.multiply_down(desk.value, distance_of(gap));
     const Decimal step = reckon.multiply_down(desk.value, config_.rebalance_step_ratio);
     const Decimal value = std::max(
         std::min({missing, step, config_.max_order_notional_quote}),
@@ -177,7 +177,7 @@ std::string_view ExposureProtector::plan(
     const Decimal near = std::max(two_ticks, reckon.multiply_up(desk.mid, kRepriceShare));
     for (const OwnOrder& order : input.own_orders) {
         const bool is_wanted = quote && !stands && order.side == quote->side &&
-                               size_of(reckon.subtract(order.price, quote->price)) <= near;
+                               distance_of(reckon.subtract(order.price, quote->price)) <= near;
         stands |= is_wanted;
         if (!is_wanted) {
             add_cancel(plan, order);
@@ -237,7 +237,7 @@ Result<StrategyStep> ExposureProtector::step(const StrategyInput& input) const {
         assessment.key_drivers.push_back(
             "base share " + to_text(*share) + ", target " +
             to_text(config_.rebalance_target_ratio));
-        assessment.confidence = std::min(kOne, reckon.add(size_of(gap), kHalf));
+        assessment.confidence = std::min(kOne, reckon.add(distance_of(gap), kHalf));
         assessment.uncertainty = "low";
     }
     if (reckon.overflowed()) {

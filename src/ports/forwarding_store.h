@@ -1,10 +1,10 @@
-// A ledger store that hands every call on to another one; what the simulator puts between the plane
-// and its store overrides the calls it cares about.
+// A ledger store that hands every call on to another one: for what stands between
+// services and their store and overrides the calls it cares about.
 #pragma once
 
 #include "ports/ledger_store.h"
 
-namespace interlock::sim {
+namespace interlock {
 
 class ForwardingStore : public LedgerStore {
 public:
@@ -30,6 +30,9 @@ public:
     Result<std::int64_t> purge_answers(Timestamp now, std::int64_t count_max) override {
         return inner_.purge_answers(now, count_max);
     }
+    Result<std::int64_t> free_pages(std::int64_t pages_max) override {
+        return inner_.free_pages(pages_max);
+    }
     Result<std::vector<OutboxItem>> load_outbox() override { return inner_.load_outbox(); }
     Result<std::vector<TimerItem>> load_timers() override { return inner_.load_timers(); }
     Result<std::map<TenantId, LedgerHead>> load_heads() override { return inner_.load_heads(); }
@@ -52,4 +55,4 @@ protected:
     LedgerStore& inner_;
 };
 
-}  // namespace interlock::sim
+}  // namespace interlock

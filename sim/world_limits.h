@@ -1,0 +1,44 @@
+// The limits of a simulated world's accounts: in most worlds one of them is so tight that plans
+// meet it all the time, because a limit nobody comes near is not tested by anything.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "contracts/loop/risk_limits.h"
+#include "ports/venue.h"
+
+namespace interlock::sim {
+
+// By the seed; empty: the defaults.
+std::vector<LimitChange> draw_limits(std::uint64_t seed);
+
+// The venue's prices, with a limit on orders that the paper exchange does not have.
+class RatedFeed final : public MarketFeed {
+public:
+    explicit RatedFeed(const MarketFeed& feed) : feed_(feed) {}
+
+    static constexpr std::int64_t kOrdersPer10s = 40;
+
+    std::vector<Symbol> symbols() const override { return feed_.symbols(); }
+    MarketSet facts(std::span<const Symbol> symbols) const override {
+        MarketSet set = feed_.facts(symbols);
+        for (MarketFacts& market : set.markets) {
+            market.rules.orders_per_10s_max = kOrdersPer10s;
+        }
+        return set;
+    }
+    MarketSignals signals(
+        const Symbol& symbol, std::span<const Timeframe> timeframes) const override {
+        return feed_.signals(symbol, timeframes);
+    }
+    std::optional<Decimal> bandwidth_quantile(
+        const Symbol& symbol, const BandwidthWish& wish) const override {
+        return feed_.bandwidth_quantile(symbol, wish);
+    }
+
+private:
+    const MarketFeed& feed_;
+};
+
+}  // namespace interlock::sim

@@ -1,0 +1,30 @@
+#include "contracts/kill/blocked.h"
+
+#include "base/check.h"
+
+namespace interlock {
+
+Json encode(const std::optional<Blocked>& blocked) {
+    if (!blocked) {
+        return Json();
+    }
+    return Json::object(
+        {{"code", blocked->code}, {"reason", blocked->reason}, {"next", blocked->next}});
+}
+
+Json blocked_schema() {
+    auto parsed = parse_json(R"({
+        "type": ["object", "null"],
+        "description": "Why nothing trades; null while it does.",
+        "required": ["code", "reason", "next"],
+        "properties": {
+            "code": {"enum": ["stopped_for_all", "stopped", "disabled_for_all", "disabled",
+                              "account_disabled", "halted", "entries_halted", "stalled"]},
+            "reason": {"type": "string"},
+            "next": {"type": "string"}
+        }})");
+    CHECK(parsed.has_value());
+    return *std::move(parsed);
+}
+
+}  // namespace interlock
