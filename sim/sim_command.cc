@@ -164,6 +164,15 @@ private:
 
     void report_quick(std::uint64_t seed, const sim::Violation& violation) {
         ++violations_;
+        if (options_.json) {
+            print(to_text(Json::object({
+                {"seed", seed},
+                {"commit", commit()},
+                {"invariant", violation.invariant},
+                {"what", violation.what},
+            })));
+            return;
+        }
         print(
             "seed " + std::to_string(seed) + " violates " + violation.invariant + ": " +
             violation.what);

@@ -66,6 +66,21 @@ TEST(SimCommand, GivesOneObjectPerViolationAndASummaryAsJson) {
     EXPECT_EQ(summary->find("violations")->as_int64(), 1);
 }
 
+TEST(SimCommand, AQuickRunAsJsonIsObjectsOnly) {
+    SimOptions options;
+    options.seed = 1;
+    options.plant = "act_before_commit";
+    options.json = true;
+    options.quick = true;
+    const Ran ran = run(options);
+    EXPECT_EQ(ran.code, 1);
+    const std::size_t line_end = ran.out.find('\n');
+    const auto violation = parse_json(ran.out.substr(0, line_end));
+    ASSERT_TRUE(violation);
+    EXPECT_EQ(violation->find("invariant")->as_string(), "I1");
+    EXPECT_TRUE(parse_json(ran.out.substr(line_end + 1, ran.out.size() - line_end - 2)));
+}
+
 TEST(SimCommand, GivesUpARangeAfterTheBoundOfViolations) {
     SimOptions options;
     options.seeds = "1..100";
