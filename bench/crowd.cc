@@ -2,8 +2,8 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,8 +26,6 @@ constexpr std::chrono::milliseconds kTick{10};
 constexpr std::chrono::milliseconds kDripPause{100};
 constexpr std::size_t kEventsMax = 512;
 constexpr std::size_t kAnswerBytesMax = 4 * 1024 * 1024;
-// Real attackers do not share a machine with what they attack; these take what is left of it.
-constexpr int kNiceness = 10;
 
 sockaddr_in address_of(int network, std::size_t host, std::uint16_t port) {
     sockaddr_in address{};
@@ -212,7 +210,10 @@ CrowdReport Crowd::finish() {
 }
 
 void Crowd::run() {
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
+    // Real attackers do not share a machine with what they attack: these take what is left of it,
+    // and never keep a thread of the server or of whoever stops it from waking up.
+    const sched_param idle{};
+    ::sched_setscheduler(0, SCHED_IDLE, &idle);
     std::vector<epoll_event> events(kEventsMax);
     auto credited = SteadyClock::now();
     double credit = 0;

@@ -42,6 +42,10 @@ struct DosPathReport {
 
 struct DosDrillReport {
     std::vector<DosPathReport> paths;
+    // One append of a stop's size with its sync, by a file beside the server's: what the record of
+    // a stop costs on this machine at such a time, whoever writes it.
+    LatencySummary disk_calm;
+    LatencySummary disk_attacked;
     std::vector<CrowdReport> crowds;
     std::int64_t resident_bytes = 0;  // Of the server, at the end of the attack.
     std::string scaled_down;          // What this machine did not allow; empty: nothing.

@@ -23,7 +23,7 @@
 namespace interlock {
 
 inline constexpr std::int64_t kWalPassiveBytes = 4ll * 1024 * 1024;
-inline constexpr std::int64_t kWalRestartBytes = 64ll * 1024 * 1024;
+inline constexpr std::int64_t kWalRestartBytes = 16ll * 1024 * 1024;
 // A reader with an old snapshot keeps the log from starting over; commits wait for it this long at
 // most, then go on and try again once the log has grown by another kWalPassiveBytes.
 inline constexpr Duration kWalRestartWaitMax = Duration::of_milliseconds(100);
