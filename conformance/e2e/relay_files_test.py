@@ -136,7 +136,8 @@ def main():
     api = BotApi(TOKEN)
     (pathlib.Path(folder) / "bot.token").write_text(TOKEN + "\n")
     (pathlib.Path(folder) / "config.toml").write_text(
-        f'[[relay.bot]]\nplatform = "telegram"\nbot_id = "777"\ntoken_file = "{folder}/bot.token"\n'
+        # A second start takes the same port; the one above it may be somebody else's by then.
+        f'[stop]\nport = 0\n[[relay.bot]]\nplatform = "telegram"\nbot_id = "777"\ntoken_file = "{folder}/bot.token"\n'
         f'api_base = "{api.base}"\n')
     server = start(folder)
     commands = Commands(f"{folder}/data")

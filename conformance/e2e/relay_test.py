@@ -279,7 +279,8 @@ def main():
     (pathlib.Path(folder) / "bot.token").write_text(BOT_TOKEN + "\n")
     # Nobody listens where the second bot looks for its platform.
     (pathlib.Path(folder) / "config.toml").write_text(
-        '[[relay.bot]]\nplatform = "local"\nbot_id = "console"\n\n'
+        # A second start takes the same port; the one above it may be somebody else's by then.
+        '[stop]\nport = 0\n[[relay.bot]]\nplatform = "local"\nbot_id = "console"\n\n'
         '[[relay.bot]]\nplatform = "telegram"\nbot_id = "123456"\n'
         f'token_file = "{folder}/bot.token"\napi_base = "http://127.0.0.1:9"\n')
     server = start(folder)

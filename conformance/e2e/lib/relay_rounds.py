@@ -81,7 +81,8 @@ class Rounds:
         self.data = f"{folder}/data"
         self.random = random.Random(seed)
         (pathlib.Path(folder) / "config.toml").write_text(
-            "[http]\nrequests_per_second = 0\n[[relay.bot]]\nplatform = \"local\"\n")
+            # Later starts take the same port; the one above it may be somebody else's by then.
+            "[stop]\nport = 0\n[http]\nrequests_per_second = 0\n[[relay.bot]]\nplatform = \"local\"\n")
         self.port = "0"
         self.start_server()
         self.port = self.server.address.rsplit(":", 1)[1]

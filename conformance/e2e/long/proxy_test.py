@@ -101,7 +101,8 @@ def caddy(folder, backend, files):
 def start_server(folder, backend, public_port):
     config = pathlib.Path(folder) / "config.toml"
     config.write_text(
-        f'[http]\npublic_url = "https://{front_doors.NAME}:{public_port}"\n'
+        # The backend's port was drawn beforehand; the one above it may be somebody else's.
+        f'[stop]\nport = 0\n[http]\npublic_url = "https://{front_doors.NAME}:{public_port}"\n'
         'trusted_proxies = ["127.0.0.1"]\n')
     return plane.Child(
         ["serve", "--config", str(config), "--data", f"{folder}/data", "--port", str(backend)],
