@@ -205,8 +205,11 @@ void Reference::purged(Timestamp now) {
     });
 }
 
-std::vector<TurnCommit> Reference::check(LedgerStore& found, Timestamp now) {
-    const std::vector<std::vector<TurnCommit>> candidates = std::exchange(unknown_, {});
+std::vector<TurnCommit> Reference::check(LedgerStore& found, Timestamp now, Look look) {
+    const std::vector<std::vector<TurnCommit>> candidates = unknown_;
+    if (look == Look::before_start) {
+        unknown_.clear();
+    }
     const std::optional<Violation> without = find_difference(contents_, found, now);
     if (!without) {
         return {};
@@ -219,6 +222,7 @@ std::vector<TurnCommit> Reference::check(LedgerStore& found, Timestamp now) {
         MemoryLedgerContents with = model.take_contents();
         if (!find_difference(with, found, now)) {
             contents_ = std::move(with);
+            unknown_.clear();
             return turns;
         }
     }

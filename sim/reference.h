@@ -1,7 +1,9 @@
 // What the store must hold: every acknowledged commit, applied to a store in memory.
 //
 // A commit whose outcome was not known may be there or not, but only as a whole. After each restart
-// check() compares the recovered store with both and settles which it is.
+// check() compares the recovered store with both and settles which it is: for good before a start
+// adds anything, and after it only what can be seen. A commit that failed during the start may yet
+// turn out to be on the disk when the store is opened again.
 #pragma once
 
 #include <optional>
@@ -23,8 +25,9 @@ public:
     void unknown(std::span<const TurnCommit> turns);
     void purged(Timestamp now);
 
+    enum class Look { before_start, after_start };
     // Compares, and takes over an unknown batch that turns out to be durable; gives its turns.
-    std::vector<TurnCommit> check(LedgerStore& found, Timestamp now);
+    std::vector<TurnCommit> check(LedgerStore& found, Timestamp now, Look look);
 
     std::int64_t head_of(const TenantId& tenant_id) const;
     // The hash of a record, "" when there is none.

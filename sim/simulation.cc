@@ -142,7 +142,8 @@ bool Simulation::try_start() {
     const auto settle = [this](LedgerStore& store) {
         if (world_.power.on) {
             auto armed = world_.disk.set_aside();  // The look is ours, not the server's.
-            on_committed(world_.reference.check(store, world_.clock.now()));
+            on_committed(
+                world_.reference.check(store, world_.clock.now(), Reference::Look::before_start));
             world_.disk.put_back(std::move(armed));
         }
     };
@@ -174,7 +175,8 @@ bool Simulation::try_start() {
     }
     world_.disk.disarm();  // The look at what was recovered is ours, not the server's.
     store_is_calm_ = true;
-    on_committed(world_.reference.check(server_->store(), world_.clock.now()));
+    on_committed(
+        world_.reference.check(server_->store(), world_.clock.now(), Reference::Look::after_start));
     if (trader_) {
         trader_->on_start(server_->plane().running, server_->store());
     }
