@@ -54,6 +54,11 @@ void TurnEngine::submit_internal(TurnRequest request) {
     queue_.push_middle_lane(std::move(request));
 }
 
+void TurnEngine::set_clock(Clock& clock) {
+    clock_ = &clock;
+    last_round_us_.store(clock.monotonic().microseconds);
+}
+
 bool TurnEngine::is_alive(Duration now_monotonic, Duration limit) const {
     return now_monotonic.microseconds - last_round_us_.load() <= limit.microseconds;
 }

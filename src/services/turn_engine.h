@@ -45,8 +45,9 @@ public:
     std::size_t waiting() const { return queue_.size(); }
     // False once the engine has not gone round for `limit`; the dead-man's view (S13).
     bool is_alive(Duration now_monotonic, Duration limit) const;
-    // Called after every round with the monotonic time; for the heartbeat.
-    void set_clock(Clock& clock) { clock_ = &clock; }
+    // Before start(): read at every round, for the heartbeat. Until the first one, which a busy
+    // machine may keep waiting, the engine counts as having gone round now.
+    void set_clock(Clock& clock);
     // Called once a round on the engine thread, before turns are taken: periodic duties.
     void set_round_duty(std::function<void()> duty) { duty_ = std::move(duty); }
 
