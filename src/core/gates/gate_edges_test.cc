@@ -87,6 +87,17 @@ TEST(GateEdges, APriceIsThatOfItsOwnSymbol) {
         reasons_of(world, "exposure_leverage"), Reasons{"exposure_leverage:price_unknown:BTEUSDT"});
 }
 
+// What a list held before is none of its business any more.
+TEST(GateEdges, AHeldSymbolBehindTheLastMarketHasNoPrice) {
+    SampleWorld world = sample_world(4);
+    world.plan.intents.resize(1);
+    world.state.symbols[3].position = Decimal(1);
+    world.state.symbols.erase(world.state.symbols.begin() + 1, world.state.symbols.begin() + 3);
+    world.market.markets.resize(2);
+    EXPECT_EQ(
+        reasons_of(world, "exposure_leverage"), Reasons{"exposure_leverage:price_unknown:BTFUSDT"});
+}
+
 TEST(GateEdges, ExposureThatLeavesTheRangeIsABreachAndNothingElseIsSaid) {
     SampleWorld world = sample_world();
     world.state.symbols[0].position = huge();

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "core/gates/gates.h"
+#include "core/gates/plan_scratch.h"
 #include "core/gates/sample_world.h"
 
 namespace interlock {
@@ -263,6 +264,9 @@ TEST(GateRounding, InventoryThatLeavesTheRangeIsNone) {
     world.state.symbols[0].open_sell_qty =
         Decimal::from_units(std::numeric_limits<__int128>::max());
     EXPECT_TRUE(says(world, "exposure_leverage:short:BTCUSDT"));
+    // Less than the range holds would wrap round to a fortune.
+    world.state.symbols[0].open_sell_qty = enormous();
+    EXPECT_TRUE(says(world, "exposure_leverage:short:BTCUSDT"));
     // Of a symbol nobody knows anything about nothing can be sold.
     world.state.symbols.clear();
     EXPECT_TRUE(says(world, "exposure_leverage:short:BTCUSDT"));
@@ -364,6 +368,41 @@ TEST(GateRounding, AnEdgeIsWarnedOfOnceAndItsCostsMayLeaveTheRange) {
     world.state.limits.taker_fee_bps = enormous();
     EXPECT_TRUE(says(world, "policy_guardrails:arithmetic_overflow:BTCUSDT"));
     EXPECT_TRUE(run_gates(world.input()).warnings.empty());
+    // Costs that left the range are compared with nothing, however bad the edge is.
+    world.state.limits.enforce_edge = Decimal(1);
+    world.plan.intents[0].expected_edge_bps = sample_decimal("-160000000000000000000");
+    EXPECT_FALSE(says(world, "policy_guardrails:thin_edge:BTCUSDT"));
+}
+
+// What a plan sells counts down what it may still sell; below the range that would wrap round.
+TEST(GateRounding, ASellBeyondTheRangeLeavesNothingToSell) {
+    SampleWorld world = sample_world();
+    world.state.symbols[0].position = {};
+    world.state.symbols[0].open_sell_qty =
+        Decimal::from_units(std::numeric_limits<__int128>::max());
+    world.plan.intents = {sample_sell(0), sample_sell(0)};
+    world.plan.intents[0].qty = enormous();
+    const PlanScratch scratch = apply_plan(
+        {.state = world.state,
+         .market = world.market,
+         .plan = world.plan,
+         .assumptions = assumptions_of(world.state.limits)});
+    EXPECT_TRUE(scratch.intents[0].is_entry);
+    EXPECT_TRUE(scratch.intents[1].is_entry);
+    EXPECT_EQ(scratch.symbols[0].sellable, *subtract(Decimal(), world.plan.intents[1].qty));
+}
+
+TEST(GateRounding, APriceThatSlipsIsRoundedAgainstThePlan) {
+    MarketFacts market = sample_world().market.markets[0];
+    market.best_bid = Decimal::from_units(30'001);
+    market.best_ask = Decimal::from_units(30'003);
+    const FillAssumptions assumed{
+        .slippage_bps = Decimal(1), .taker_fee_bps = {}, .maker_fee_bps = {}};
+    const auto price = [&](Side side) {
+        return estimate_fill(market_order(side).plan.intents[0], market, assumed)->price;
+    };
+    EXPECT_EQ(price(Side::buy), Decimal::from_units(30'007));   // 30006.0003
+    EXPECT_EQ(price(Side::sell), Decimal::from_units(29'997));  // 29997.9999
 }
 
 }  // namespace

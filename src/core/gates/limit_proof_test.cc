@@ -56,6 +56,17 @@ TEST(LimitProof, SaysWhichGuardsAreSwitchedOff) {
     EXPECT_FALSE(is_off("daily_loss_limit"));
 }
 
+TEST(LimitProof, AGuardThatIsSetIsNotSwitchedOff) {
+    RiskLimits limits = defaults();
+    limits.max_order_qty = Decimal(5);
+    for (const LimitProof& proof : prove_limits(limits)) {
+        if (proof.name == "max_order_qty") {
+            EXPECT_FALSE(proof.is_off);
+            EXPECT_TRUE(proof.can_reject);
+        }
+    }
+}
+
 TEST(LimitProof, ProvesNothingAboutAValueOutOfRange) {
     RiskLimits limits = defaults();
     limits.max_drawdown = Decimal(-1);

@@ -94,7 +94,6 @@ private:
         if (inventory.overflowed()) {
             symbol.sellable = {};
         }
-        symbol.sells_qty = reckon_.add(symbol.sells_qty, now.intent->qty);
     }
 
     void add_costs(const IntentScratch& now, SymbolScratch& symbol) {

@@ -24,7 +24,6 @@ struct SymbolScratch {
     std::optional<Decimal> mid;
     Decimal sellable;       // Held less open sells less the plan's sells so far.
     Decimal buys_notional;  // Of the plan.
-    Decimal sells_qty;      // Of the plan.
     std::int64_t orders = 0;
     std::optional<Decimal> best_own_bid;  // Open ones and the plan's that will rest.
     std::optional<Decimal> best_own_ask;
