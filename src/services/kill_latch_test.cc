@@ -75,5 +75,81 @@ TEST(KillLatch, CountsActivationsFromAcceptanceToRecord) {
     EXPECT_TRUE(latch->is_raised_itself(tenant));
 }
 
+TenantId numbered(std::size_t i) {
+    return TenantId::trusted("t" + std::to_string(i));
+}
+
+// Places in the table are few, so many tenants meet at one.
+TEST(KillLatch, TellsTenantsApartThatMeetInTheTable) {
+    const auto latch = std::make_unique<KillLatch>();
+    for (std::size_t i = 0; i < KillLatch::kTenantsMax; i += 2) {
+        latch->raise(numbered(i));
+    }
+    for (std::size_t i = 0; i < KillLatch::kTenantsMax; ++i) {
+        const std::uint64_t times = i % 2 == 0 ? 1 : 0;
+        ASSERT_EQ(latch->raised_count(numbered(i)), times) << i;
+        ASSERT_EQ(latch->is_raised(numbered(i)), times == 1) << i;
+        ASSERT_EQ(latch->activations_under_way(numbered(i)), 0) << i;
+    }
+}
+
+TEST(KillLatch, TellsLongNamesApartByTheirBeginnings) {
+    const auto latch = std::make_unique<KillLatch>();
+    latch->raise(TenantId::trusted("a" + std::string(63, 'x')));
+    EXPECT_FALSE(latch->is_raised(TenantId::trusted("b" + std::string(63, 'x'))));
+}
+
+// A fingerprint of zero would look like an empty place, which the next tenant takes.
+TEST(KillLatch, ANameWhoseFingerprintWouldBeZeroHasAPlaceOfItsOwn) {
+    const auto latch = std::make_unique<KillLatch>();
+    const TenantId zero = TenantId::trusted("77kepQFQ8Kl");
+    latch->raise(zero);
+    for (std::size_t i = 1; i < KillLatch::kTenantsMax; ++i) {
+        latch->raise(numbered(i));
+    }
+    EXPECT_EQ(latch->raised_count(zero), 1u);
+    for (std::size_t i = 1; i < KillLatch::kTenantsMax; ++i) {
+        ASSERT_EQ(latch->raised_count(numbered(i)), 1u) << i;
+    }
+    latch->raise(kDemo);
+    EXPECT_TRUE(latch->is_raised_global());
+}
+
+TEST(KillLatch, CountsEachTimeItWasRaised) {
+    const auto latch = std::make_unique<KillLatch>();
+    latch->raise(kDemo);
+    latch->raise(kDemo);
+    EXPECT_EQ(latch->raised_count(kDemo), 2u);
+    EXPECT_EQ(latch->raised_count(system_tenant()), 0u);
+    latch->raise_global();
+    EXPECT_EQ(latch->raised_count(system_tenant()), 1u);
+    EXPECT_EQ(latch->raised_count(kDemo), 2u);
+    EXPECT_TRUE(latch->is_raised_itself(system_tenant()));
+}
+
+// Whoever finds no place stops everybody, and only a release of everything ends that.
+TEST(KillLatch, WithoutAPlaceInTheTableAnActivationIsEverybodys) {
+    const auto latch = std::make_unique<KillLatch>();
+    for (std::size_t i = 0; i < KillLatch::kTenantsMax; ++i) {
+        latch->raise(numbered(i));
+    }
+    EXPECT_EQ(latch->raised_count(kDemo), 0u);
+    EXPECT_FALSE(latch->is_raised_itself(kDemo));
+    EXPECT_FALSE(latch->lower(kDemo, 0));
+    latch->begin_activation(kDemo);
+    EXPECT_EQ(latch->activations_under_way(kDemo), 0);
+    EXPECT_EQ(latch->activations_under_way(system_tenant()), 1);
+    EXPECT_EQ(latch->raised_count(system_tenant()), 1u);
+    EXPECT_FALSE(latch->lower(kDemo, 0));
+    EXPECT_FALSE(latch->try_send(kOther));
+    latch->end_activation(kDemo);
+    EXPECT_EQ(latch->activations_under_way(system_tenant()), 0);
+    EXPECT_TRUE(latch->lower(system_tenant(), 1));
+    EXPECT_FALSE(latch->is_raised_global());
+    for (std::size_t i = 0; i < KillLatch::kTenantsMax; ++i) {
+        ASSERT_EQ(latch->raised_count(numbered(i)), 1u) << i;
+    }
+}
+
 }  // namespace
 }  // namespace interlock

@@ -111,6 +111,13 @@ TEST(ApprovalStep, VoteOnAnotherPayloadThanShownIsRefused) {
     EXPECT_EQ(approve(pending(), call).error(), errors::approval_payload_mismatch);
 }
 
+TEST(ApprovalStep, VoteOnExactlyThePayloadShownCounts) {
+    ApprovalCall call = by(human("hum_1"));
+    call.decision.subject_hash = pending().subject_hash;
+    EXPECT_TRUE(approve(pending(), call));
+    EXPECT_TRUE(reject(pending(), call));
+}
+
 TEST(ApprovalStep, ConsumedOnceForExactlyTheHashedPayload) {
     const Approval approved = *approve(pending(), by(human("hum_1")));
     EXPECT_EQ(

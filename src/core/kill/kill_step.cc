@@ -15,7 +15,6 @@ AuditDraft draft_of(const KillCall& call, std::string event) {
     draft.event = std::move(event);
     draft.decision_id = call.decision_id;
     draft.tick_id = call.tick_id;
-    draft.step = AuditStep::control;
     draft.actor = actor_of(call.principal);
     draft.principal = to_text(call.principal);
     draft.reason = call.reason;

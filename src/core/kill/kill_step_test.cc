@@ -83,6 +83,34 @@ TEST(KillStep, StateSurvivesItsJson) {
     EXPECT_EQ(encode(*decode_kill_state(json)), json);
 }
 
+TEST(KillStep, AStoredStateForgetsNothing) {
+    KillState on = activate({}, call("x"), KillCause::host_operator).state;
+    on = request_release(on, call("y"), ApprovalId::trusted("apr_1")).state;
+    on.defensive_until = kNoon + Duration::of_minutes(15);
+    on.trading_enabled = true;
+    on.audit_ref = "demo/7";
+    const KillState read = *decode_kill_state(encode(on));
+    EXPECT_TRUE(read.active);
+    EXPECT_EQ(read.reason, "x");
+    EXPECT_EQ(read.by, "agent:key_1");
+    EXPECT_EQ(read.cause, KillCause::host_operator);
+    EXPECT_EQ(read.since, kNoon);
+    EXPECT_EQ(read.release_approval_id, ApprovalId::trusted("apr_1"));
+    EXPECT_EQ(read.activations, 1);
+    EXPECT_TRUE(read.trading_enabled);
+    EXPECT_EQ(read.defensive_until, kNoon + Duration::of_minutes(15));
+    EXPECT_EQ(read.audit_ref, "demo/7");
+}
+
+TEST(KillStep, AReleaseRecordsWhetherTradingGoesOn) {
+    const KillState on = activate({}, call("x"), KillCause::agent).state;
+    for (const bool enable : {false, true}) {
+        const KillStep off = release(on, call("ok"), ApprovalId::trusted("apr_1"), enable);
+        EXPECT_EQ(off.state.trading_enabled, enable);
+        EXPECT_EQ(*off.audit[0].detail.find("trading_enabled"), Json(enable));
+    }
+}
+
 // What every record of the switch says, whichever step wrote it.
 TEST(KillStep, RecordsNameWhoWhenWhyAndWhichDecision) {
     KillCall asked = call("why");
