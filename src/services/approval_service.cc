@@ -38,7 +38,6 @@ void ApprovalService::register_kind(ApprovalKind kind, Kind handlers) {
 Result<std::string> ApprovalService::save(Turn& turn, const Approval& approval, std::string event) {
     turn.save(machine_key(approval.tenant_id, approval.approval_id), encode(approval));
     AuditDraft draft = turn.draft(std::move(event));
-    draft.tenant_id = approval.tenant_id;
     draft.reason = approval.summary;
     draft.detail = Json::object({
         {"approval_id", approval.approval_id.text()},
