@@ -192,8 +192,7 @@ void OutboxThreads::settle_open_ones() {
     std::stable_partition(open.begin(), open.end(), is_cancel);
     for (OutboxItem& effect : open) {
         if (queue_.is_closed()) {
-            unsettled_.push_back(std::move(effect));
-            continue;
+            return;  // The rest stays in the store and is settled at start-up.
         }
         EffectOutcome outcome = effect.delivery == Delivery::repeatable ? runner_.run_one(effect)
                                                                         : runner_.settle(effect);

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <future>
 #include <vector>
 
 #include "base/errors.h"
@@ -276,6 +278,104 @@ TEST_F(EffectAge, AStopAllGoesBeforeEverythingAndHasSixteenPlaces) {
     EXPECT_EQ(outcomes_[0].effect.effect_id.text(), "c16");
     run();
     EXPECT_EQ(sink_.order, (std::vector<std::string>{"send c0"}));
+}
+
+TEST_F(EffectAge, WhatIsSentBetweenTwoQuestionsBeginsNoSecondPass) {
+    sink_.on_perform = [](const OutboxItem&) { return fail(errors::timed_out, "lost"); };
+    sink_.found = fail(errors::unavailable, "ask later");
+    threads_.enqueue_unsettled({named("u1")});
+    run();
+    threads_.enqueue_unsettled({named("u2")});
+    run();
+    sink_.order.clear();
+    threads_.enqueue({named("w1"), named("w2")});
+    clock_.advance(OutboxThreads::kSettleEvery);
+    run();
+    EXPECT_EQ(
+        sink_.order,
+        (std::vector<std::string>{"send w1", "ask u1", "send w2", "ask u2", "ask w1"}));
+    EXPECT_EQ(threads_.waiting(), 0u);
+}
+
+TEST_F(EffectAge, WhatMayBeRepeatedIsSentOnceWhenThereIsRoom) {
+    OutboxItem cancel = named("c1", "cancel");
+    cancel.delivery = Delivery::repeatable;
+    threads_.enqueue({cancel});
+    EXPECT_EQ(threads_.waiting(), 1u);
+    run();
+    run();
+    EXPECT_EQ(sink_.order, std::vector<std::string>{"send c1"});
+}
+
+TEST_F(EffectAge, ACancelThatFoundNoRoomIsRepeatedUntilItIsDone) {
+    for (std::size_t i = 0; i < OutboxThreads::kQueueMax; ++i) {
+        threads_.enqueue({named("w" + std::to_string(i))});
+    }
+    OutboxItem cancel = named("c1", "cancel");
+    cancel.delivery = Delivery::repeatable;
+    threads_.enqueue({cancel});
+    sink_.on_perform = [](const OutboxItem& effect) -> Result<EffectReceipt> {
+        if (effect.effect_id.text() == "c1") {
+            return fail(errors::timed_out, "lost");
+        }
+        return EffectReceipt{"done"};
+    };
+    const auto told_of_cancel = [this] {
+        return std::ranges::count_if(outcomes_, [](const EffectOutcome& outcome) {
+            return outcome.effect.effect_id.text() == "c1";
+        });
+    };
+    run();
+    EXPECT_EQ(sink_.order.front(), "send c1");
+    EXPECT_EQ(told_of_cancel(), 0);
+    sink_.on_perform = nullptr;
+    clock_.advance(OutboxThreads::kSettleEvery);
+    run();
+    EXPECT_EQ(std::ranges::count(sink_.order, std::string("send c1")), 2);
+    EXPECT_EQ(told_of_cancel(), 1);
+}
+
+class OutboxThread : public testing::Test {
+protected:
+    OutboxItem effect(const std::string& id) {
+        OutboxItem item;
+        item.effect_id = EffectId::trusted(id);
+        item.tenant_id = TenantId::trusted("demo");
+        item.kind = "order";
+        item.not_after = clock_.now() + Duration::of_seconds(2);
+        return item;
+    }
+
+    FakeClock clock_;
+    CountingSink sink_;
+    KillLatch latch_;
+    LoweredFlag flag_;
+    OutboxRunner runner_{{sink_, latch_, flag_, clock_}};
+    std::promise<std::string> told_;
+};
+
+TEST_F(OutboxThread, SendsByItselfAndEndsWithItsOwner) {
+    {
+        OutboxThreads threads(runner_, clock_, [this](const EffectOutcome& outcome) {
+            told_.set_value(outcome.effect.effect_id.text());
+        });
+        threads.start();
+        threads.enqueue({effect("e1")});
+        EXPECT_EQ(told_.get_future().get(), "e1");
+    }
+    EXPECT_EQ(sink_.sent, 1);
+}
+
+TEST_F(OutboxThread, AfterStopNothingIsSentAnyMore) {
+    std::vector<std::string> refused;
+    OutboxThreads threads(runner_, clock_, [&](const EffectOutcome& outcome) {
+        refused.push_back(outcome.error_code);
+    });
+    threads.start();
+    threads.stop();
+    threads.enqueue({effect("e1")});
+    EXPECT_EQ(refused, std::vector<std::string>{"overloaded"});
+    EXPECT_EQ(sink_.sent, 0);
 }
 
 TEST_F(EffectAge, AfterTheEndNothingIsSentOrAsked) {
