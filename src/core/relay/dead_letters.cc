@@ -32,8 +32,7 @@ DeadLetterHead DeadLetters::take_first() {
 
 std::vector<DeadLetterHead> DeadLetters::take_surplus(std::size_t count_max) {
     std::vector<DeadLetterHead> surplus;
-    while (!letters_.empty() && surplus.size() < count_max &&
-           (letters_.size() > entries_max_ || bytes_ > bytes_max_)) {
+    while (surplus.size() < count_max && (letters_.size() > entries_max_ || bytes_ > bytes_max_)) {
         surplus.push_back(take_first());
     }
     return surplus;

@@ -54,6 +54,16 @@ TEST(DeadLetters, EndWhenTheirTimeIsOver) {
     EXPECT_EQ(letters.bytes(), 0);
 }
 
+TEST(DeadLetters, AreKeptAtExactlyTheirBytesAndGoAtExactlyTheirTime) {
+    DeadLetters letters({.dead_bytes_max = 6, .dead_life = Duration::of_seconds(100)});
+    letters.add({.seq = 1, .bytes = 3, .dead_at = at_second(1)});
+    letters.add({.seq = 2, .bytes = 3, .dead_at = at_second(1)});
+    EXPECT_EQ(seqs_of(letters.take_surplus(10)), Seqs{});
+    EXPECT_EQ(seqs_of(letters.take_expired(at_second(101) - Duration{1}, 10)), Seqs{});
+    EXPECT_EQ(seqs_of(letters.take_expired(at_second(101), 10)), (Seqs{1, 2}));
+    EXPECT_EQ(seqs_of(letters.take_surplus(10)), Seqs{});
+}
+
 TEST(DeadLetters, AreTakenOnce) {
     DeadLetters letters{DeliveryBounds{}};
     letters.add({.seq = 1, .bytes = 3, .dead_at = at_second(1)});

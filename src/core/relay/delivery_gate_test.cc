@@ -76,6 +76,9 @@ TEST(DeliveryGate, DropsOurOwnBotsAndUnboundAuthors) {
     event = guild_event();
     event.is_author_linked = false;
     EXPECT_EQ(last_code(event, scoped()), "unbound_author");
+    event = guild_event();
+    event.author_id.clear();
+    EXPECT_EQ(last_code(event, scoped()), "unbound_author");
 }
 
 TEST(DeliveryGate, AsksForAScopeAndThePrincipalPolicy) {
@@ -90,8 +93,23 @@ TEST(DeliveryGate, AsksForAScopeAndThePrincipalPolicy) {
     EXPECT_EQ(last_code(guild_event(), instance), "principal_refused");
     instance.principal.allow = {"U", "V"};
     EXPECT_TRUE(judge_delivery(guild_event(), instance).delivers);
+    instance.principal.audience = PrincipalAudience::owner_only;  // Whatever a list says.
+    EXPECT_EQ(last_code(guild_event(), instance), "principal_refused");
+    instance.principal.audience = PrincipalAudience::allow_list;
+    instance.principal.platform = "discord";
+    EXPECT_TRUE(judge_delivery(guild_event(), instance).delivers);
     instance.principal.platform = "telegram";
     EXPECT_EQ(last_code(guild_event(), instance), "principal_refused");
+}
+
+TEST(DeliveryGate, AChannelWithoutANameIsNoChannelOfFreeResponse) {
+    GateInstance instance = scoped();
+    instance.relevance.require_address = true;
+    instance.relevance.free_response_scopes = {""};
+    GateEvent event = guild_event();
+    event.parent_channel_id.clear();
+    EXPECT_EQ(last_code(event, instance), "not_addressed");
+    EXPECT_EQ(gate_reason("no such code"), "");
 }
 
 TEST(DeliveryGate, FailsClosedOnTheVisibilityFloor) {
@@ -282,6 +300,44 @@ TEST(EgressGuard, GivesACapabilityToItsOwnSessionWhileItLasts) {
     EXPECT_FALSE(may_follow_up(held, caller, Timestamp{0}));
 }
 
+// Facts that are empty on both sides are not the same; they are unknown.
+TEST(EgressGuard, TakesNoMissingNameForAMatch) {
+    EgressFacts facts = allowed_facts();
+    facts.caller.instance_id.clear();
+    facts.chat->scope_instance.clear();
+    const GetChatInfoAction ask{.chat_id = "C"};
+    EXPECT_EQ(judge_egress(ask, facts), EgressVerdict::no_identity);
+    const EgressCaller whole = allowed_facts().caller;
+    const auto may = [](const EgressCaller& caller) {
+        const CapabilityFacts same{
+            .tenant = caller.tenant,
+            .instance_id = caller.instance_id,
+            .platform = caller.platform,
+            .expires_at = Timestamp{1000}};
+        return may_follow_up(same, caller, Timestamp{0});
+    };
+    EXPECT_TRUE(may(whole));
+    EgressCaller caller = whole;
+    caller.tenant = TenantId();
+    EXPECT_FALSE(may(caller));
+    caller = whole;
+    caller.instance_id.clear();
+    EXPECT_FALSE(may(caller));
+    caller = whole;
+    caller.has_identity = false;
+    EXPECT_FALSE(may(caller));
+}
+
+TEST(EgressGuard, ACapabilityServesOnOnePlatform) {
+    const EgressCaller caller = allowed_facts().caller;
+    const CapabilityFacts held{
+        .tenant = kTenant,
+        .instance_id = "mine",
+        .platform = "telegram",
+        .expires_at = Timestamp{1000}};
+    EXPECT_FALSE(may_follow_up(held, caller, Timestamp{0}));
+}
+
 TEST(DiscordPermissions, HideAPrivateThreadFromThoseOutsideIt) {
     DiscordMember member;
     member.guild_id = "G";
@@ -294,6 +350,21 @@ TEST(DiscordPermissions, HideAPrivateThreadFromThoseOutsideIt) {
     EXPECT_TRUE(can_view_channel(member, DiscordThread{.is_private = true, .is_joined = true}));
     member.roles[0].permissions |= kDiscordManageThreads;
     EXPECT_TRUE(can_view_channel(member, DiscordThread{.is_private = true, .is_joined = false}));
+}
+
+TEST(DiscordPermissions, WhoeverMayNotViewTheChannelSeesNoThreadOfIt) {
+    DiscordMember member;
+    member.guild_id = "G";
+    member.user_id = "U";
+    member.roles = {{.id = "G", .permissions = kDiscordManageThreads}};
+    EXPECT_FALSE(can_view_channel(member));
+    EXPECT_FALSE(can_view_channel(member, DiscordThread{.is_private = true, .is_joined = true}));
+}
+
+TEST(DiscordPermissions, AreReadToTheEndOfTheirTextAndNoFurther) {
+    EXPECT_EQ(read_permissions(std::string_view("12345").substr(0, 2)), 12u);
+    EXPECT_FALSE(read_permissions("12x").has_value());
+    EXPECT_FALSE(read_permissions("x").has_value());
 }
 
 TEST(DiscordPermissions, AreNoneWithoutFacts) {

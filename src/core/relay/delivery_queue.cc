@@ -24,29 +24,26 @@ void DeliveryQueue::append(QueuedEntry entry) {
 void DeliveryQueue::connect() {
     CHECK(!is_connected_);
     is_connected_ = true;
-    last_written_ = 0;
     last_acknowledged_ = 0;
-    drain_until_ = entries_.empty() ? 0 : entries_.back().seq;
+    drain_until_ = last_seq_;
     has_told_drained_ = false;
-    idle_since_.reset();
-    has_told_idle_ = false;
 }
 
 // R2: three sockets in a second are a bad network, three within minutes a bad message. A gateway
 // that acknowledged what came behind it, on the same socket, works: then it is the message at once.
 bool DeliveryQueue::counts_against(QueuedEntry& entry, Timestamp now) const {
-    const bool is_passed_over = entry.seq < last_acknowledged_;
-    if (entry.tried_at && now < *entry.tried_at) {
-        entry.tried_at = now;  // The clock was set back; the wait begins anew.
+    if (!entry.tried_at || entry.seq < last_acknowledged_) {
+        return true;
     }
-    return is_passed_over || !entry.tried_at || now >= *entry.tried_at + bounds_.attempt_spacing;
+    entry.tried_at = std::min(*entry.tried_at, now);  // Else a clock set back would wait for long.
+    return now >= *entry.tried_at + bounds_.attempt_spacing;
 }
 
 // Gateways acknowledge no forward, but they read one frame after the other: one that asked to go
 // idle and was told so has read what came before. A command that restarts it would come again else.
 DeliveryQueue::SocketEnd DeliveryQueue::disconnect(Timestamp now) {
     SocketEnd end;
-    const bool left_in_order = is_connected_ && idle_since_ && has_told_idle_;
+    const bool left_in_order = idle_since_ && has_told_idle_;
     is_connected_ = false;
     idle_since_.reset();
     for (auto at = entries_.begin(); at != entries_.end() && at->seq <= last_written_;) {
@@ -122,8 +119,7 @@ std::vector<std::int64_t> DeliveryQueue::take_due(Timestamp now) {
     Out out = count_out();
     for (auto at = first_unwritten(); at != entries_.end(); ++at) {
         if (at->kind == EntryKind::inbound) {
-            const bool is_backlog = at->seq <= drain_until_ || is_draining();
-            if (out.inbound >= (is_backlog ? bounds_.drain_window : bounds_.live_window)) {
+            if (out.inbound >= (is_draining() ? bounds_.drain_window : bounds_.live_window)) {
                 break;
             }
             ++out.inbound;
@@ -141,7 +137,7 @@ std::vector<std::int64_t> DeliveryQueue::take_due(Timestamp now) {
 
 void DeliveryQueue::not_written(std::int64_t seq) {
     auto at = std::ranges::lower_bound(entries_, seq, {}, &QueuedEntry::seq);
-    for (; at != entries_.end() && at->seq <= last_written_; ++at) {
+    for (; at != entries_.end(); ++at) {
         at->written_at.reset();
     }
     last_written_ = std::min(last_written_, seq - 1);
@@ -177,7 +173,7 @@ std::vector<std::int64_t> DeliveryQueue::acknowledge(std::int64_t seq) {
     }
     last_acknowledged_ = std::max(last_acknowledged_, seq);
     for (auto older = entries_.begin(); older != entries_.end() && older->seq < seq;) {
-        if (older->kind == EntryKind::passthrough && older->written_at) {
+        if (older->kind == EntryKind::passthrough) {
             done.push_back(older->seq);
             bytes_ -= older->bytes;
             older = entries_.erase(older);
@@ -211,7 +207,7 @@ bool DeliveryQueue::is_idle_answer_due(Timestamp now) const {
 std::vector<std::int64_t> DeliveryQueue::settle(Timestamp now) {
     std::vector<std::int64_t> settled;
     for (auto at = entries_.begin(); at != entries_.end() && at->seq <= last_written_;) {
-        if (at->kind == EntryKind::passthrough && at->written_at &&
+        if (at->kind == EntryKind::passthrough &&
             now >= *at->written_at + bounds_.passthrough_settles) {
             settled.push_back(at->seq);
             bytes_ -= at->bytes;
@@ -228,8 +224,7 @@ bool DeliveryQueue::is_ack_overdue(Timestamp now) const {
         if (entry.seq > last_written_) {
             return false;
         }
-        if (entry.kind == EntryKind::inbound && entry.written_at &&
-            now >= *entry.written_at + bounds_.ack_deadline) {
+        if (entry.kind == EntryKind::inbound && now >= *entry.written_at + bounds_.ack_deadline) {
             return true;
         }
     }

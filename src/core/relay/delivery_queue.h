@@ -91,7 +91,7 @@ public:
     void told_idle() { has_told_idle_ = true; }
     // Nobody acknowledges them: whoever is told to go before he read them never does.
     bool has_forwards_out() const { return count_out().passthrough > 0; }
-    bool owes_idle_answer() const { return is_connected_ && idle_since_ && !has_told_idle_; }
+    bool owes_idle_answer() const { return idle_since_ && !has_told_idle_; }
 
     // Forwards that count as delivered because nobody ever acknowledges them.
     std::vector<std::int64_t> settle(Timestamp now);
@@ -119,7 +119,7 @@ private:
     Out count_out() const;
 
     DeliveryBounds bounds_;
-    Entries entries_;  // By seq. Those up to last_written_ are on the socket.
+    Entries entries_;  // By seq. Those up to last_written_ are on the socket, and no others.
     std::int64_t bytes_ = 0;
     std::int64_t last_seq_ = 0;
     bool is_connected_ = false;
@@ -127,7 +127,7 @@ private:
     std::int64_t last_acknowledged_ = 0;  // The largest on the socket there is now.
     std::int64_t drain_until_ = 0;
     bool has_told_drained_ = false;
-    std::optional<Timestamp> idle_since_;
+    std::optional<Timestamp> idle_since_;  // Only while there is a socket.
     bool has_told_idle_ = false;
 };
 

@@ -92,6 +92,7 @@ TEST(DeliveryQueue, LaysAsideWhatThreeSocketsDidNotAcknowledge) {  // R2
     queue.connect();
     queue.take_due({});
     EXPECT_EQ(seqs_of(queue.disconnect(at_second(120)).dead), Seqs{1});
+    EXPECT_EQ(queue.bytes(), 10);
     queue.connect();
     EXPECT_EQ(queue.take_due({}), Seqs{2});
 }

@@ -59,7 +59,7 @@ bool can_view_channel(const DiscordMember& member, const std::optional<DiscordTh
 std::optional<std::uint64_t> read_permissions(std::string_view text) {
     std::uint64_t value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || problem != std::errc() || end != text.data() + text.size()) {
+    if (problem != std::errc() || end != text.data() + text.size()) {
         return std::nullopt;
     }
     return value;

@@ -17,6 +17,16 @@ TEST(SessionKey, KeepsTheUsersOfAGroupApartUnlessToldOtherwise) {
         "agent:main:discord:group:C");
 }
 
+TEST(SessionKey, AWhatsappAddressWithoutANumberStaysAsItIs) {
+    SessionSource source;
+    source.platform = "whatsapp";
+    source.chat_type = "dm";
+    source.chat_id = "@s.whatsapp.net";
+    EXPECT_EQ(build_session_key(source), "agent:main:whatsapp:dm:@s.whatsapp.net");
+    source.chat_id = "+15551234567:3@s.whatsapp.net";
+    EXPECT_EQ(build_session_key(source), "agent:main:whatsapp:dm:15551234567");
+}
+
 TEST(SessionKey, NamesAnInteractionAsEachRevisionReadsIt) {
     SessionSource source;
     source.platform = "discord";

@@ -125,7 +125,7 @@ std::string safe_file_name(std::string_view name) {
     std::string safe;
     for (const char c : name.substr(0, kMediaNameBytesMax)) {
         const auto byte = static_cast<unsigned char>(c);
-        if (byte > 0x1f && byte < 0x7f && c != '"' && c != '\\') {
+        if (byte > 0x1f && byte < 0x7f && c != '"') {
             safe += c;
         } else {
             safe += '_';
@@ -139,8 +139,8 @@ std::string safe_media_type(std::string_view text) {
     const std::string type = to_lower(trim(text.substr(0, text.find(';'))));
     const std::size_t slash = type.find('/');
     const bool is_type =
-        slash != std::string::npos && slash > 0 && slash + 1 < type.size() &&
-        type.size() <= kMediaTypeBytesMax && std::ranges::count(type, '/') == 1 &&
+        slash > 0 && slash + 1 < type.size() && type.size() <= kMediaTypeBytesMax &&
+        std::ranges::count(type, '/') == 1 &&
         std::ranges::all_of(type, [](char c) { return c == '/' || is_type_character(c); });
     return is_type ? type : std::string(kUnknownType);
 }

@@ -119,6 +119,84 @@ TEST(WaitingFiles, NeverMakeATextLongerThanItsBound) {
     EXPECT_EQ(with_fates(full, {}).text.size(), kRelayTextBytesMax - 3);
 }
 
+TEST(WaitingFiles, KeepEveryFactOfAFileInTheBuffer) {
+    WaitingFiles full = message();
+    full.files[1].public_url = "https://pictures.example/1";
+    const auto read = decode_waiting(encode_waiting(full));
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(read->files[0].kind, "image");
+    EXPECT_EQ(read->files[0].mime, "image/png");
+    EXPECT_EQ(read->files[0].filename, "cat.png");
+    EXPECT_EQ(read->files[1].public_url, "https://pictures.example/1");
+    EXPECT_EQ(read->files[1].mime, "");
+}
+
+TEST(WaitingFiles, OfWhichOneIsUnreadableAreRefusedWithItsReason) {
+    Json json = *parse_json(encode_waiting(message()));
+    Json files = Json::array();
+    files.push(Json::object({{"kind", "image"}}));
+    json.set("files", std::move(files));
+    const auto read = decode_waiting(to_text(json));
+    ASSERT_FALSE(read.has_value());
+    EXPECT_NE(read.error().message.find("file_id"), std::string::npos) << read.error().message;
+}
+
+TEST(WaitingFiles, ATextMayBeFilledToItsBoundAndNoFurther) {
+    const std::string line = "[Missing: a file. It was not fetched.]";
+    WaitingFiles one = message();
+    one.files.resize(1);
+    one.files[0] = PlatformFile();
+    one.event.text.clear();
+    EXPECT_EQ(with_fates(one, {}).text, line);
+    one.event.text = std::string(kRelayTextBytesMax - line.size() - 1, 'x');
+    const std::string filled = with_fates(one, {}).text;
+    EXPECT_EQ(filled.size(), kRelayTextBytesMax);
+    EXPECT_TRUE(filled.ends_with("\n" + line));
+    one.event.text += 'x';
+    EXPECT_EQ(with_fates(one, {}).text, one.event.text);
+}
+
+// What a list held before is none of its business any more.
+TEST(WaitingFiles, AreMissingBeyondTheLastFate) {
+    std::vector<FileFate> fates(
+        2, {.url = "http://we/1", .mime = "image/png", .filename = {}, .bytes = 9, .missing = {}});
+    fates.pop_back();
+    WaitingFiles two = message();
+    two.files.push_back(two.files[0]);
+    two.files.pop_back();
+    const MessageEvent event = with_fates(std::move(two), fates);
+    EXPECT_EQ(event.media_urls, std::vector<std::string>{"http://we/1"});
+    EXPECT_EQ(event.text, "look\n[Missing: a file (voice). It was not fetched.]");
+}
+
+TEST(WaitingFiles, WithAFateThatSaysNothingAreMissingAllTheSame) {
+    std::vector<FileFate> fates(2);
+    fates[1].missing = "Gone.";
+    const MessageEvent event = with_fates(message(), fates);
+    EXPECT_EQ(
+        event.text,
+        "look\n[Missing: cat.png (image). It was not fetched.]\n"
+        "[Missing: a file (voice). Gone.]");
+}
+
+TEST(MediaNames, AreExactAtTheEdgesOfWhatIsPrintable) {
+    EXPECT_EQ(safe_file_name("\x1f\x20\x21\x7e\x7f\x80\xff"), "_ !~___");
+    EXPECT_EQ(safe_file_name("a.b."), "a.b.");
+    EXPECT_EQ(safe_file_name("."), "");
+}
+
+TEST(MediaTypes, AreExactAtTheEdgesOfTheirLetters) {
+    EXPECT_EQ(safe_media_type("az09-+._/a"), "az09-+._/a");
+    EXPECT_EQ(safe_media_type("a/b"), "a/b");
+    for (const char c : std::string_view("`{:;@[*,")) {
+        const std::string type = std::string("a/b") + c + "d";
+        EXPECT_NE(safe_media_type(type), type) << type;
+    }
+    const std::string longest = "a/" + std::string(98, 'b');
+    EXPECT_EQ(safe_media_type(longest), longest);
+    EXPECT_EQ(safe_media_type(longest + "b"), "application/octet-stream");
+}
+
 TEST(MediaNames, KeepOnlyWhatIsSafe) {
     EXPECT_EQ(safe_file_name("cat.png"), "cat.png");
     EXPECT_EQ(safe_file_name("/etc/passwd"), "passwd");
