@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <future>
 #include <vector>
@@ -297,6 +298,14 @@ TEST_F(EffectAge, WhatIsSentBetweenTwoQuestionsBeginsNoSecondPass) {
     EXPECT_EQ(threads_.waiting(), 0u);
 }
 
+TEST_F(EffectAge, ARoundWithNothingToAskPutsNoQuestionOff) {
+    sink_.on_perform = [](const OutboxItem&) { return fail(errors::timed_out, "lost"); };
+    run();
+    threads_.enqueue({named("e1")});
+    run();
+    EXPECT_EQ(sink_.order, (std::vector<std::string>{"send e1", "ask e1"}));
+}
+
 TEST_F(EffectAge, WhatMayBeRepeatedIsSentOnceWhenThereIsRoom) {
     OutboxItem cancel = named("c1", "cancel");
     cancel.delivery = Delivery::repeatable;
@@ -351,19 +360,22 @@ protected:
     KillLatch latch_;
     LoweredFlag flag_;
     OutboxRunner runner_{{sink_, latch_, flag_, clock_}};
-    std::promise<std::string> told_;
+    std::array<std::promise<std::string>, 2> told_;
+    std::size_t told_count_ = 0;
 };
 
 TEST_F(OutboxThread, SendsByItselfAndEndsWithItsOwner) {
     {
         OutboxThreads threads(runner_, clock_, [this](const EffectOutcome& outcome) {
-            told_.set_value(outcome.effect.effect_id.text());
+            told_[told_count_++].set_value(outcome.effect.effect_id.text());
         });
         threads.start();
         threads.enqueue({effect("e1")});
-        EXPECT_EQ(told_.get_future().get(), "e1");
+        EXPECT_EQ(told_[0].get_future().get(), "e1");
+        threads.enqueue({effect("e2")});
+        EXPECT_EQ(told_[1].get_future().get(), "e2");
     }
-    EXPECT_EQ(sink_.sent, 1);
+    EXPECT_EQ(sink_.sent, 2);
 }
 
 TEST_F(OutboxThread, AfterStopNothingIsSentAnyMore) {
@@ -382,7 +394,9 @@ TEST_F(EffectAge, AfterTheEndNothingIsSentOrAsked) {
     threads_.enqueue({named("e1")});
     threads_.enqueue_unsettled({named("u1")});
     threads_.stop();
-    EXPECT_FALSE(threads_.run_round(std::chrono::milliseconds(0)));
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_FALSE(threads_.run_round(std::chrono::milliseconds(0)));
+    }
     EXPECT_TRUE(sink_.order.empty());
 }
 

@@ -218,6 +218,19 @@ TEST(DeliveryQueueEdges, GoesIdleOnceOnASocketAndAnewOnTheNext) {  // R3
     EXPECT_EQ(queue.disconnect({}).settled, Seqs{});
 }
 
+TEST(DeliveryQueueEdges, AFarewellCountsForItsOwnSocketOnly) {  // R10
+    DeliveryQueue queue;
+    queue.connect();
+    queue.go_idle(at_second(1));
+    queue.told_idle();
+    reconnect(queue);
+    add(queue, 1, EntryKind::passthrough);
+    EXPECT_EQ(queue.take_due({}), Seqs{1});
+    const auto end = queue.disconnect({});
+    EXPECT_EQ(end.settled, Seqs{});
+    EXPECT_EQ(seqs_of(end.tried), Seqs{1});
+}
+
 TEST(DeliveryQueueEdges, AfterItIsClearedItIsAsNew) {
     DeliveryQueue queue({.entries_max = 2, .bytes_max = 20});
     add(queue, 1);
