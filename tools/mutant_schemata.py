@@ -59,7 +59,7 @@ class Mutant(NamedTuple):
     number: int
     file: str
     line: int
-    text: str    # The source as it is, on one line.
+    text: str    # The source as it is, on one line; of a number also the line that it stands in.
     change: str  # What is done to it.
 
 
@@ -252,13 +252,16 @@ class Rewriter:
     def line_of(self, position):
         return self.text.count("\n", 0, position) + 1
 
-    def add(self, start, end, change):
+    def add(self, start, end, change, within=""):
         """A number for the mutant, or None when it is one that does not compile."""
         line = self.line_of(start)
         if (line, change) in self.disabled:
             self.skipped += 1
             return None
-        text = re.sub(r"\s+", " ", self.text[start:end]).strip()
+        text = re.sub(r"\s+", " ", self.text[start:end]).strip() + within
+        same = sum((one.line, one.change) == (line, change) and one.text.split(" (again")[0] == text
+                   for one in self.mutants)
+        text += f" (again, {same})" if same else ""
         number = self.next
         self.next += 1
         self.mutants.append(Mutant(number, self.name, line, text, change))
@@ -461,7 +464,9 @@ class Rewriter:
             return
         if self.tokens[at - 1].text == "[" and self.tokens[at - 2].kind == "word":
             return  # An array's size or a known place.
-        number = self.add(self.tokens[at].start, self.tokens[at].end, "one more")
+        start, end = self.tokens[at].start, self.tokens[at].end
+        line = self.text.split("\n")[self.line_of(start) - 1]
+        number = self.add(start, end, "one more", " in " + re.sub(r"\s+", " ", line).strip())
         if number is not None:
             self.edits.append(Edit(
                 self.tokens[at].start, self.tokens[at].end, f"mutant::one_more({number}, ", ")"))

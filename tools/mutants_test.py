@@ -119,6 +119,8 @@ class Schemata(unittest.TestCase):
         self.assertIn(" 10 ", self.say(number))
         [number] = self.numbers("min becomes max", "min(sum, 100)")
         self.assertIn(" 100 ", self.say(number))
+        [number] = self.numbers("one more", "0 in return kind > 5 ? 1 : 0;")
+        self.assertIn(" 2011 ", self.say(number))
         [number] = self.numbers("> becomes >=", "kind > 5")
         self.assertIn(" 2011 ", self.say(number))
 
@@ -127,6 +129,13 @@ class Schemata(unittest.TestCase):
             self.assertNotIn(mutant.text, ("1 + 1", "10 + 2", "value * 2", "sizeof(int) >= 2"))
         self.assertFalse(any(mutant.line == 17 for mutant in self.rewriter.mutants))
         self.assertEqual(self.numbers("+ becomes -", '"a" + std::to_string(box.held)'), [])
+
+    def test_no_two_mutants_are_named_alike(self):
+        rewriter = Rewriter("a.cc", "int f(int a) {\n    return a > 0 ? 0 : a + 0;\n}\n", 1)
+        rewriter.mutate()
+        texts = [mutant.text for mutant in rewriter.mutants if mutant.change == "one more"]
+        line = "0 in return a > 0 ? 0 : a + 0;"
+        self.assertEqual(texts, [line, line + " (again, 1)", line + " (again, 2)"])
 
     def test_lines_stay_where_they_are(self):
         self.assertEqual(self.rewriter.write().count("\n"), SAMPLE.count("\n"))
