@@ -49,6 +49,12 @@ KillCall call_of(const Turn& turn, const SetKillSwitch& request) {
     };
 }
 
+// Whether the payload of a release says that trading goes on with it.
+bool enables_trading(const Approval& approval) {
+    const Json* const enable = approval.payload.find("enable_trading");
+    return enable != nullptr && enable->is_bool() && enable->as_bool();
+}
+
 EffectDraft cancel_all_draft(const TenantId& tenant_id, const std::string& reason) {
     return {
         .kind = std::string(kCancelAllKind),
@@ -186,6 +192,7 @@ void KillSwitchService::put_state(Turn& turn, const TenantId& tenant_id, const K
     turn.after_commit([this, tenant_id, state] {
         const std::lock_guard lock(shown_mutex_);
         shown_.insert_or_assign(tenant_id, state);
+        store_failure_.clear();  // The store takes records again.
     });
 }
 
@@ -198,29 +205,41 @@ Result<void> KillSwitchService::set_trading(Turn& turn, const TenantId& tenant_i
     return {};
 }
 
+void KillSwitchService::note_store_failure(const std::string& why) {
+    const std::lock_guard lock(shown_mutex_);
+    store_failure_ = why;
+}
+
+std::string KillSwitchService::store_failure() const {
+    const std::lock_guard lock(shown_mutex_);
+    return store_failure_;
+}
+
 std::optional<Blocked> KillSwitchService::why_stopped(
-    const TenantId& tenant_id, const KillState& own, const KillState& global) const {
+    const TenantId& tenant_id, const States& states) const {
     return interlock::why_stopped(
-        {.own = own,
-         .global = global,
+        {.own = states.own,
+         .global = states.global,
          .is_latched = parts_.latch.is_raised(tenant_id),
-         .is_latched_globally = parts_.latch.is_raised_global()});
+         .is_latched_globally = parts_.latch.is_raised_global(),
+         .store_failure = states.store_failure});
 }
 
 Result<std::optional<Blocked>> KillSwitchService::why_stopped(
     Turn& turn, const TenantId& tenant_id) {
     TRY_ASSIGN(const KillState own, load_state(turn, tenant_id));
     TRY_ASSIGN(const KillState global, load_state(turn, system_tenant()));
-    return why_stopped(tenant_id, own, global);
+    return why_stopped(tenant_id, {own, global, store_failure()});
 }
 
 std::optional<Blocked> KillSwitchService::why_stopped(const TenantId& tenant_id) const {
+    static const KillState kNeverStopped;
     const std::lock_guard lock(shown_mutex_);
-    const auto state_of = [this](const TenantId& one) {
+    const auto state_of = [this](const TenantId& one) -> const KillState& {
         const auto found = shown_.find(one);
-        return found == shown_.end() ? KillState{} : found->second;
+        return found == shown_.end() ? kNeverStopped : found->second;
     };
-    return why_stopped(tenant_id, state_of(tenant_id), state_of(system_tenant()));
+    return why_stopped(tenant_id, {state_of(tenant_id), state_of(system_tenant()), store_failure_});
 }
 
 Result<void> KillSwitchService::cite_in_tenants(
@@ -297,7 +316,9 @@ Result<TurnReply> KillSwitchService::run_release_request(
         TRY_ASSIGN(
             const std::optional<Approval> open,
             parts_.approvals.find(turn, caller.tenant_id, *state.release_approval_id));
-        if (open && expire(*open, turn.now()).state == ApprovalState::pending) {
+        const bool is_pending = open && expire(*open, turn.now()).state == ApprovalState::pending;
+        // One that asks for less than is wanted now is replaced; what was shown is never changed.
+        if (is_pending && (enables_trading(*open) || !request.enable_trading)) {
             approval_id = open->approval_id;
         }
     }
@@ -358,14 +379,15 @@ Result<void> KillSwitchService::execute_release(Turn& turn, const Approval& appr
     request.reason = approval.comment.empty() ? approval.summary : approval.comment;
     KillCall call = call_of(turn, request);
     call.tenant_id = tenant_id;
-    const Json* const enable = approval.payload.find("enable_trading");
-    const bool enable_trading = enable != nullptr && enable->is_bool() && enable->as_bool();
+    if (state.release_approval_id != approval.approval_id) {
+        return fail(errors::approval_not_pending, "Another request took this one's place.");
+    }
     TRY_ASSIGN(
         const std::string ref,
         save(
             turn,
             tenant_id,
-            release(std::move(state), call, approval.approval_id, enable_trading)));
+            release(std::move(state), call, approval.approval_id, enables_trading(approval))));
     if (global) {
         TRY(cite_in_tenants(turn, "GLOBAL_KILL_SWITCH_RELEASED", ref));
     }
@@ -403,7 +425,10 @@ Result<KillStatus> KillSwitchService::read_status(Turn& turn, const TenantId& te
     status.by = shown.by;
     status.since = shown.since;
     status.release_approval_id = own.release_approval_id;
-    status.blocked = why_stopped(tenant_id, own, global);
+    status.blocked = why_stopped(tenant_id, {own, global, store_failure()});
+    if (!status.blocked && account_word_ && tenant_id != system_tenant()) {
+        TRY_ASSIGN(status.blocked, account_word_(turn, tenant_id));
+    }
     status.audit_ref = own.audit_ref;
     return status;
 }

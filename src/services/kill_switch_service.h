@@ -56,6 +56,11 @@ public:
     // was committed last.
     Result<std::optional<Blocked>> why_stopped(Turn& turn, const TenantId& tenant_id);
     std::optional<Blocked> why_stopped(const TenantId& tenant_id) const;
+    // What blocks a tenant's main account, for the status of the tenant. Set before the first turn.
+    using AccountWord = std::function<Result<std::optional<Blocked>>(Turn&, const TenantId&)>;
+    void set_account_word(AccountWord word) { account_word_ = std::move(word); }
+    // Any thread: a commit failed, which is why the latch of all tenants is up.
+    void note_store_failure(const std::string& why);
     // Turns the tenant's trading on or off; the caller records it.
     Result<void> set_trading(Turn& turn, const TenantId& tenant_id, bool enabled);
 
@@ -92,12 +97,19 @@ private:
     Answer answer_of(const Caller& caller, const KillStatus& status, std::optional<Error> error);
     // Saves the state, and shows it once it is committed.
     void put_state(Turn& turn, const TenantId& tenant_id, const KillState& state);
-    std::optional<Blocked> why_stopped(
-        const TenantId& tenant_id, const KillState& own, const KillState& global) const;
+    struct States {
+        const KillState& own;
+        const KillState& global;
+        const std::string& store_failure;
+    };
+    std::optional<Blocked> why_stopped(const TenantId& tenant_id, const States& states) const;
+    std::string store_failure() const;
 
     Parts parts_;
+    AccountWord account_word_;
     mutable std::mutex shown_mutex_;       // One of ADR 0007's.
     std::map<TenantId, KillState> shown_;  // As committed.
+    std::string store_failure_;            // Of the last commit that failed.
 };
 
 }  // namespace interlock

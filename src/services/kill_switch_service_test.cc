@@ -391,5 +391,62 @@ TEST(KillSwitch, EveryThreadHearsWhyNothingTrades) {
     EXPECT_EQ(world.plane->kill.why_stopped(kDemo)->code, "disabled");
 }
 
+Asked ask_release(PlaneWorld& world, bool enable_trading) {
+    SetKillSwitch request;
+    request.active = false;
+    request.reason = "because";
+    request.enable_trading = enable_trading;
+    Asked asked;
+    world.plane->kill.set(
+        {world.human(), kDemo, Form::plain, "hash"}, request, [&asked](Result<Answer> answer) {
+            asked.answer = std::move(answer);
+        });
+    return asked;
+}
+
+Json status_of(PlaneWorld& world) {
+    std::optional<Result<Answer>> answer;
+    world.plane->kill.status(
+        {world.human(), kDemo, Form::plain, {}},
+        [&answer](Result<Answer> result) { answer = std::move(result); });
+    return *parse_json((*answer)->body);
+}
+
+// What a human is shown is what they approve: a request is never changed, a wider one takes its
+// place, and the older one releases nothing any more.
+TEST(KillSwitch, ARequestThatEnablesTradingTakesTheNarrowersPlace) {
+    PlaneWorld world;
+    set(world, true, PlaneWorld::agent());
+    world.run_effects();
+    const std::string narrow = release_id(ask_release(world, false));
+    EXPECT_EQ(release_id(ask_release(world, false)), narrow);
+    const std::string wide = release_id(ask_release(world, true));
+    EXPECT_NE(wide, narrow);
+    EXPECT_EQ(release_id(ask_release(world, false)), wide);
+    EXPECT_EQ(approve(world, narrow, world.human()).error(), errors::approval_not_pending);
+    EXPECT_TRUE(world.plane->latch.is_raised(kDemo));
+    ASSERT_TRUE(approve(world, wide, world.human()));
+    EXPECT_EQ(*status_of(world).find("blocked"), Json());
+    EXPECT_EQ(approve(world, narrow, world.human()).error(), errors::approval_not_pending);
+    EXPECT_EQ(*status_of(world).find("blocked"), Json());
+}
+
+// A disk that is full: the stop has no record, and yet every display says why.
+TEST(KillSwitch, AStoreThatFailedIsTheReasonThatIsTold) {
+    PlaneWorld world;
+    world.store.broken = true;
+    world.probe("k1", true);
+    const auto told = world.plane->kill.why_stopped(kDemo);
+    ASSERT_TRUE(told.has_value());
+    EXPECT_EQ(told->code, "store_failed");
+    EXPECT_NE(told->reason.find("The disk is gone."), std::string::npos);
+    EXPECT_EQ(status_of(world).find("blocked")->find("code")->as_string(), "store_failed");
+    EXPECT_NE(world.flag.why.find("The disk is gone."), std::string::npos);
+    world.store.broken = false;
+    world.plane->kill.on_flag_raised();
+    EXPECT_EQ(world.plane->kill.why_stopped(kDemo)->code, "stopped_for_all");
+    EXPECT_NE(world.plane->kill.why_stopped(kDemo)->reason.find("disk is gone"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace interlock

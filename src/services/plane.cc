@@ -106,6 +106,7 @@ Plane::Plane(Parts parts, PlaneConfig config)
     // A ledger that cannot be written stops trading: latch first, then the file, because the record
     // itself is what just failed (S13).
     runner.set_commit_failure_rule([this](const Error& error) {
+        kill.note_store_failure(error.message);
         latch.raise_global();
         if (const auto raised = parts_.flag.raise("audit write failed: " + error.message);
             !raised) {

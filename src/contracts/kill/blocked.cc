@@ -18,8 +18,9 @@ Json blocked_schema() {
         "description": "Why nothing trades; null while it does.",
         "required": ["code", "reason", "next"],
         "properties": {
-            "code": {"enum": ["stopped_for_all", "stopped", "disabled_for_all", "disabled",
-                              "account_disabled", "halted", "entries_halted", "stalled"]},
+            "code": {"enum": ["store_failed", "stopped_for_all", "stopped", "disabled_for_all",
+                              "disabled", "account_disabled", "recovering", "recovery_escalated",
+                              "risk_stop", "stalled", "paused", "halted", "below_minimum"]},
             "reason": {"type": "string"},
             "next": {"type": "string"}
         }})");

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/field_reader.h"
+#include "core/strategy/inventory_rails/inventory_rails.h"
 
 namespace interlock {
 namespace {
@@ -112,6 +113,33 @@ Json rails_config_of(const BotConfig& config, const Symbol& symbol) {
         {"stop_buy", stop_of(config.stop_buy)},
         {"stop_sell", stop_of(config.stop_sell)},
     });
+}
+
+std::vector<std::string> too_small_amounts(const BotConfig& config, const MarketSet& market) {
+    std::vector<std::string> sentences;
+    for (const Symbol& symbol : config.symbols) {
+        const MarketFacts* facts = market.find(symbol);
+        const auto maker = open_inventory_rails(rails_config_of(config, symbol));
+        if (facts == nullptr || !maker) {
+            continue;
+        }
+        if (auto sentence = (*maker)->why_too_small(*facts)) {
+            sentences.push_back(*std::move(sentence));
+        }
+    }
+    return sentences;
+}
+
+std::optional<Blocked> why_too_small(
+    const std::vector<std::string>& too_small, const BotConfig& config) {
+    if (too_small.empty() || too_small.size() < config.symbols.size()) {
+        return std::nullopt;
+    }
+    return Blocked{
+        "below_minimum",
+        too_small.front(),
+        "Propose larger amounts with /update_all_symbols, or fewer levels with "
+        "/update_bot_settings; a human approves them."};
 }
 
 }  // namespace interlock

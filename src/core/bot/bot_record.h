@@ -13,6 +13,8 @@
 #include "base/time.h"
 #include "contracts/bot/bot_config.h"
 #include "contracts/ids.h"
+#include "contracts/kill/blocked.h"
+#include "contracts/market/market_facts.h"
 #include "core/bot/bot_step.h"
 
 namespace interlock {
@@ -46,5 +48,12 @@ Result<BotRecord> decode_bot_record(const Json& json);
 
 // What inventory_rails is configured with for one market of the bot.
 Json rails_config_of(const BotConfig& config, const Symbol& symbol);
+
+// One sentence for each market whose amount is too small for a single order at the prices of now,
+// in the configuration's order; markets without a price are passed over.
+std::vector<std::string> too_small_amounts(const BotConfig& config, const MarketSet& market);
+// When these are all markets it has.
+std::optional<Blocked> why_too_small(
+    const std::vector<std::string>& too_small, const BotConfig& config);
 
 }  // namespace interlock

@@ -55,5 +55,35 @@ TEST(BotRecord, TellsAMarketItsOwnStops) {
     EXPECT_EQ(*config.find("stop_sell"), Json(true));
 }
 
+MarketSet priced(const std::vector<std::string>& names) {
+    MarketSet set;
+    for (const std::string& name : names) {
+        MarketFacts& facts = set.markets.emplace_back();
+        facts.symbol = symbol(name);
+        facts.best_bid = Decimal(99);
+        facts.best_ask = Decimal(101);
+        facts.rules.notional_min = Decimal(5);
+    }
+    return set;
+}
+
+TEST(BotAmounts, NamesTheMarketsThatCanQuoteNothing) {
+    BotConfig config = default_bot_config(
+        {{symbol("BTCUSDT"), Decimal(1)}, {symbol("ETHUSDT"), Decimal::parse("0.1").value()}});
+    const MarketSet market = priced({"BTCUSDT", "ETHUSDT"});
+    const auto one = too_small_amounts(config, market);
+    ASSERT_EQ(one.size(), 1U);
+    EXPECT_NE(one.front().find("ETHUSDT"), std::string::npos);
+    EXPECT_EQ(why_too_small(one, config), std::nullopt);
+
+    config.amounts[symbol("BTCUSDT")] = Decimal::parse("0.1").value();
+    const auto both = too_small_amounts(config, market);
+    EXPECT_EQ(both.size(), 2U);
+    EXPECT_EQ(why_too_small(both, config)->code, "below_minimum");
+
+    EXPECT_TRUE(too_small_amounts(config, {}).empty());
+    EXPECT_EQ(why_too_small({}, config), std::nullopt);
+}
+
 }  // namespace
 }  // namespace interlock

@@ -1,5 +1,7 @@
 #include "core/kill/trading_state.h"
 
+#include "contracts/loop/loop_tools.h"
+
 namespace interlock {
 namespace {
 
@@ -7,9 +9,29 @@ std::string because(std::string sentence, const std::string& reason) {
     return reason.empty() ? sentence + "." : sentence + ": " + reason;
 }
 
+std::string first_of(const std::vector<std::string>& reasons) {
+    return reasons.empty() ? std::string() : reasons.front();
+}
+
+std::string joined(const std::vector<std::string>& reasons) {
+    std::string text;
+    for (const std::string& reason : reasons) {
+        text += (text.empty() ? "" : ", ") + reason;
+    }
+    return text;
+}
+
 }  // namespace
 
 std::optional<Blocked> why_stopped(const StopFacts& facts) {
+    // A stop that is on record says more than the failure that came before it.
+    if (facts.is_latched_globally && !facts.global.active && !facts.store_failure.empty()) {
+        return Blocked{
+            "store_failed",
+            because("A record could not be written, so everything stopped", facts.store_failure),
+            "See `interlock doctor` and the disk; then a human removes the file KILL, asks for the "
+            "release (`interlock kill off --global`) and approves it."};
+    }
     if (facts.global.active || facts.is_latched_globally) {
         return Blocked{
             "stopped_for_all",
@@ -32,32 +54,88 @@ std::optional<Blocked> why_stopped(const StopFacts& facts) {
     if (!facts.own.trading_enabled) {
         return Blocked{
             "disabled",
-            "Trading is off since the kill switch was released or somebody turned it off.",
+            "Trading is off since the kill switch was released.",
             "A human enables it (`interlock trading on`)."};
     }
     return std::nullopt;
 }
 
-std::optional<Blocked> why_account_blocked(bool trading_enabled, const StateFacts& facts) {
-    if (!trading_enabled) {
+std::optional<Blocked> why_account_blocked(const Account& account) {
+    const std::string name = account.key.account_id.text();
+    if (!account.trading_enabled) {
+        const bool is_main = account.key.account_id == default_account_id();
         return Blocked{
             "account_disabled",
-            "Trading is off on the account " + facts.account_id.text() + ".",
-            "A human enables it (`interlock trading on`)."};
+            "Trading is off on the account " + name + ".",
+            "A human enables it (`interlock trading on" + (is_main ? "" : " --account " + name) +
+                "`)."};
     }
-    if (facts.risk_mode == RiskMode::halted) {
+    if (account.recovery.phase == RecoveryPhase::escalated) {
         return Blocked{
-            "halted",
-            "The account's risk mode is halted: only cancels are allowed.",
-            "Look at `interlock account`; a human resets the drawdown once it is understood."};
+            "recovery_escalated",
+            because(
+                "The account " + name + " and its venue still differ, so it only reduces",
+                first_of(account.recovery.reasons)),
+            "A human looks at `interlock account` and lets it compare again (`interlock trading "
+            "resume`)."};
     }
-    if (facts.entries_halted) {
+    if (account.recovery.phase == RecoveryPhase::recovering) {
         return Blocked{
-            "entries_halted",
-            because("No new entries on this account", facts.entries_halted_reason),
-            "Look at `interlock account`; `interlock trading resume` when a human is asked for."};
+            "recovering",
+            because(
+                "The account " + name + " is being compared with its venue, so it only reduces",
+                first_of(account.recovery.reasons)),
+            "It ends by itself after two clean looks; `interlock account` shows it."};
+    }
+    if (account.tier.tier == Tier::stop) {
+        return Blocked{
+            "risk_stop",
+            because(
+                "A risk limit of the account " + name + " is broken, so it only reduces",
+                first_of(account.tier.stops)),
+            "See `interlock account`; a daily loss ends at 00:00 UTC, a drawdown when a human "
+            "resets it."};
     }
     return std::nullopt;
+}
+
+std::optional<Blocked> why_market_blocked(const MarketWord& word) {
+    const Concern& concern = word.concern;
+    const std::string market(concern.symbol.text());
+    if (concern.status == ConcernStatus::paused) {
+        return Blocked{
+            "paused",
+            "People hold " + market + " up.",
+            "A human sets the status of its concern to active again."};
+    }
+    if (concern.quality == ExecutionQuality::stalled) {
+        return Blocked{
+            "stalled",
+            because("Execution on " + market + " is stalled", joined(concern.quality_reasons)),
+            "It is judged anew every 20 seconds and ends by itself; see the log and the exchange."};
+    }
+    if (concern.risk_mode == RiskMode::halted) {
+        return Blocked{
+            "halted",
+            "The risk mode of " + market + " is halted, so only cancels pass.",
+            "A control decision set_risk_mode, or a human's word, loosens it."};
+    }
+    if (word.strategy != nullptr && word.market != nullptr) {
+        if (auto too_small = word.strategy->why_too_small(*word.market)) {
+            return Blocked{
+                "below_minimum",
+                *std::move(too_small),
+                "Propose a larger amount or fewer levels; a human approves it."};
+        }
+    }
+    return std::nullopt;
+}
+
+bool lets_through(const Blocked& blocked, PlanPart part) {
+    const bool holds_entries_only = blocked.code == "recovering" ||
+                                    blocked.code == "recovery_escalated" ||
+                                    blocked.code == "risk_stop";
+    return part == PlanPart::cancels || (part == PlanPart::sells && holds_entries_only);
 }
 
 }  // namespace interlock

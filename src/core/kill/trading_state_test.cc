@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "contracts/loop/loop_tools.h"
+
 namespace interlock {
 namespace {
 
@@ -47,16 +49,83 @@ TEST(TradingState, SaysWhyAndWhatToDo) {
     EXPECT_NE(blocked->next.find("interlock kill off"), std::string::npos);
 }
 
+// A commit that failed has no record that could say why, so the failure itself does.
+TEST(TradingState, AStoreThatFailedSaysSoUntilTheStopIsOnRecord) {
+    const KillState on = switched(false, true);
+    const KillState stopped = switched(true, false);
+    const auto failed = why_stopped(
+        {.own = on,
+         .global = on,
+         .is_latched = true,
+         .is_latched_globally = true,
+         .store_failure = "the disk is full"});
+    EXPECT_EQ(code_of(failed), "store_failed");
+    EXPECT_NE(failed->reason.find("the disk is full"), std::string::npos);
+    EXPECT_EQ(
+        code_of(why_stopped(
+            {.own = on,
+             .global = stopped,
+             .is_latched = true,
+             .is_latched_globally = true,
+             .store_failure = "the disk is full"})),
+        "stopped_for_all");
+    EXPECT_EQ(code_of(why_stopped({.own = on, .global = on, .store_failure = "long ago"})), "");
+}
+
 TEST(TradingState, AnAccountHasReasonsOfItsOwn) {
-    StateFacts facts;
-    facts.account_id = AccountId::trusted("main");
-    EXPECT_EQ(code_of(why_account_blocked(true, facts)), "");
-    facts.entries_halted = true;
-    facts.entries_halted_reason = "drift";
-    EXPECT_EQ(code_of(why_account_blocked(true, facts)), "entries_halted");
-    facts.risk_mode = RiskMode::halted;
-    EXPECT_EQ(code_of(why_account_blocked(true, facts)), "halted");
-    EXPECT_EQ(code_of(why_account_blocked(false, facts)), "account_disabled");
+    Account account;
+    account.key.account_id = default_account_id();
+    account.trading_enabled = true;
+    EXPECT_EQ(code_of(why_account_blocked(account)), "");
+    account.tier.tier = Tier::stop;
+    account.tier.stops = {"drawdown"};
+    EXPECT_EQ(code_of(why_account_blocked(account)), "risk_stop");
+    EXPECT_NE(why_account_blocked(account)->reason.find("drawdown"), std::string::npos);
+    account.recovery.phase = RecoveryPhase::recovering;
+    account.recovery.reasons = {"startup"};
+    EXPECT_EQ(code_of(why_account_blocked(account)), "recovering");
+    account.recovery.phase = RecoveryPhase::escalated;
+    EXPECT_EQ(code_of(why_account_blocked(account)), "recovery_escalated");
+    account.trading_enabled = false;
+    EXPECT_EQ(code_of(why_account_blocked(account)), "account_disabled");
+}
+
+TEST(TradingState, AMarketHasReasonsOfItsOwn) {
+    Concern concern;
+    concern.symbol = Symbol::parse("BTCUSDT").value();
+    EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "");
+    concern.quality = ExecutionQuality::degraded;
+    EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "");  // It goes on, in less.
+    concern.risk_mode = RiskMode::halted;
+    EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "halted");
+    concern.quality = ExecutionQuality::stalled;
+    concern.quality_reasons = {"unknown_order"};
+    EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "stalled");
+    concern.status = ConcernStatus::paused;
+    EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "paused");
+}
+
+// What gate 5 lets pass under each: cancels always, reductions while only entries are held back.
+TEST(TradingState, LetsThroughWhatTheGatesLetThrough) {
+    for (const std::string code : {"recovering", "recovery_escalated", "risk_stop"}) {
+        EXPECT_TRUE(lets_through({code, "", ""}, PlanPart::cancels));
+        EXPECT_TRUE(lets_through({code, "", ""}, PlanPart::sells));
+        EXPECT_FALSE(lets_through({code, "", ""}, PlanPart::buys));
+    }
+    for (const std::string code :
+         {"store_failed",
+          "stopped_for_all",
+          "stopped",
+          "disabled_for_all",
+          "disabled",
+          "account_disabled",
+          "stalled",
+          "paused",
+          "halted",
+          "below_minimum"}) {
+        EXPECT_TRUE(lets_through({code, "", ""}, PlanPart::cancels));
+        EXPECT_FALSE(lets_through({code, "", ""}, PlanPart::sells));
+    }
 }
 
 }  // namespace

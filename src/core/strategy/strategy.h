@@ -93,6 +93,10 @@ public:
     virtual std::optional<BandwidthWish> bandwidth_wish() const { return std::nullopt; }
     // Set: it is told of its own trades, and of the cost of the oldest so many units held.
     virtual std::optional<Decimal> cost_qty() const { return std::nullopt; }
+    // One sentence when its amounts are too small for the venue to take a single order of it.
+    virtual std::optional<std::string> why_too_small(const MarketFacts&) const {
+        return std::nullopt;
+    }
     // An Error: a fact is missing or a number overflows; then nothing is planned (I5) and the tick
     // counts as failed.
     virtual Result<StrategyStep> step(const StrategyInput& input) const = 0;

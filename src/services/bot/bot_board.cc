@@ -40,11 +40,15 @@ std::size_t BotBoard::running() const {
         }));
 }
 
-void BotBoard::show(const TenantId& tenant_id, const BotRecord& record) {
+void BotBoard::show(
+    const TenantId& tenant_id, const BotRecord& record, std::vector<std::string> warnings) {
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[tenant_id];
     const bool ran = pulses(entry.view->record);
-    change(entry, [&](BotView& view) { view.record = record; });
+    change(entry, [&](BotView& view) {
+        view.record = record;
+        view.warnings = std::move(warnings);
+    });
     if (!pulses(record)) {
         entry.due_at.reset();
         return;
@@ -138,7 +142,7 @@ void BotBoard::finish(const Due& due, Timestamp at, const Done& done) {
             view.last_pulse_at = at;
             ++view.pulses;
             view.pulses_late += at - due.due_at >= kPulseEvery ? 1 : 0;
-            view.blocked = done.blocked;
+            view.warnings = done.warnings;
         });
     }
     if (entry.due_at) {

@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "contracts/kill/blocked.h"
 #include "contracts/venue/venue_order.h"
 #include "core/bot/bot_record.h"
 
@@ -44,7 +43,7 @@ struct BotView {
     std::optional<Timestamp> last_pulse_at;
     std::int64_t pulses = 0;
     std::int64_t pulses_late = 0;       // Began a whole period after they were due.
-    std::optional<Blocked> blocked;     // Why its account did not trade at the last pulse.
+    std::vector<std::string> warnings;  // Amounts too small to quote, as of the last look.
     std::optional<VenueReport> report;  // As last fetched, without its fills.
     std::optional<Timestamp> fetched_at;
 };
@@ -57,7 +56,8 @@ public:
     std::size_t running() const;
 
     // After a commit.
-    void show(const TenantId& tenant_id, const BotRecord& record);
+    void show(
+        const TenantId& tenant_id, const BotRecord& record, std::vector<std::string> warnings);
     // One hydration of a bot at a time; false: one is under way.
     bool begin_hydration(const TenantId& tenant_id);
     void show_hydration(const TenantId& tenant_id, HydrationStep step);
@@ -78,8 +78,8 @@ public:
     void put_back(const Due& due, Timestamp not_before);
     struct Done {
         Timestamp next_at;
-        bool pulsed = false;  // The venue was asked and the strategies looked.
-        std::optional<Blocked> blocked = std::nullopt;  // What they saw of the account.
+        bool pulsed = false;                     // The venue was asked and the strategies looked.
+        std::vector<std::string> warnings = {};  // What they saw of its amounts.
         bool needs_hydration = false;
     };
     void finish(const Due& due, Timestamp at, const Done& done);

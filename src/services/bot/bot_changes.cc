@@ -3,6 +3,7 @@
 // it was made on, waiting for a human at the approvals desk.
 #include "base/errors.h"
 #include "base/field_reader.h"
+#include "base/json_list.h"
 #include "core/bot/account_policy.h"
 #include "services/bot/bot_service.h"
 
@@ -91,6 +92,7 @@ Result<TurnReply> BotService::run_change(Turn& turn, const Change& wanted) {
         return propose(turn, record, next, wanted.operation);
     }
     const std::int64_t version = record.config_version + 1;
+    Json warnings = json_list(warnings_of(next));
     TRY_ASSIGN(
         const std::string ref,
         put_config(
@@ -106,6 +108,7 @@ Result<TurnReply> BotService::run_change(Turn& turn, const Change& wanted) {
             {"status", "applied"},
             {"proposal_id", nullptr},
             {"difference", changes},
+            {"warnings", std::move(warnings)},
             {"config_version", version},
             {"audit_ref", ref},
         }))};
@@ -139,6 +142,7 @@ Result<TurnReply> BotService::propose(
             {"status", "pending_approval"},
             {"proposal_id", approval.approval_id.text()},
             {"difference", changes},
+            {"warnings", json_list(warnings_of(next))},
             {"base_version", record.config_version},
             {"expires_at", to_text(approval.expires_at)},
             {"next", "A human of this tenant approves or rejects it; read /config afterwards."},
@@ -197,6 +201,7 @@ void BotService::reload(Caller caller, Reply reply) {
         Json body = Json::object({
             {"message", "The configuration is the one the owner approved last."},
             {"difference", changes},
+            {"warnings", json_list(warnings_of(record.approved))},
         });
         if (!changes.members().empty()) {
             BotConfig approved = record.approved;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/errors.h"
+#include "base/json_list.h"
 #include "base/log.h"
 #include "services/bot/bot_service.h"
 
@@ -210,13 +211,20 @@ Result<BotService::Taken> BotService::run_take_over(
             after,
             {.event = std::string(event_of(job.work)), .detail = std::move(detail)}));
     record.state = after;
-    TRY_ASSIGN(const auto blocked, parts_.loop.why_blocked(turn, job.account));
+    const std::vector<std::string> warnings = warnings_of(record.config);
+    TRY_ASSIGN(auto blocked, parts_.loop.why_blocked(turn, job.account));
+    if (!blocked) {
+        blocked = why_too_small(warnings, record.config);
+    }
     return Taken{
         true,
         state_answer(
             record,
             message_of(job.work, blocked),
-            Json::object({{"audit_ref", ref}, {"blocked", encode(blocked)}}))};
+            Json::object(
+                {{"audit_ref", ref},
+                 {"blocked", encode(blocked)},
+                 {"warnings", json_list(warnings)}}))};
 }
 
 void BotService::give_up(const HydrationPtr& job, Error error) {

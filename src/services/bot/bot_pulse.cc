@@ -79,8 +79,8 @@ Result<BotBoard::Done> BotService::run_pulse(
     if (!is_fresh) {
         return BotBoard::Done{.next_at = turn.now() + kPulseAgain};
     }
-    TRY_ASSIGN(std::optional<Blocked> blocked, look(turn, record, *fetched, due.due_at));
-    return BotBoard::Done{.next_at = next, .pulsed = true, .blocked = std::move(blocked)};
+    TRY_ASSIGN(auto warnings, look(turn, record, *fetched, due.due_at));
+    return BotBoard::Done{.next_at = next, .pulsed = true, .warnings = std::move(warnings)};
 }
 
 Result<BotBoard::Done> BotService::run_stalled(
@@ -128,7 +128,7 @@ void BotService::resume(const TenantId& tenant_id) {
     hydrate(job);
 }
 
-Result<std::optional<Blocked>> BotService::look(
+Result<std::vector<std::string>> BotService::look(
     Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at) {
     StrategyRuntime::Batch batch{bot_account_of(turn.tenant_id()), {}};
     for (const Symbol& symbol : record.markets) {
@@ -136,10 +136,16 @@ Result<std::optional<Blocked>> BotService::look(
     }
     TRY_ASSIGN(StrategyTicker::Round round, parts_.ticker.look_at(turn, batch));
     Json books = Json::object();
+    std::vector<std::string> warnings;
     const MarketSet market = parts_.feed.facts(record.markets);
     for (const Symbol& symbol : record.markets) {
-        if (const MarketFacts* facts = market.find(symbol)) {
+        const MarketFacts* facts = market.find(symbol);
+        const auto maker = parts_.runtime.find(batch.account, bot_strategy_id(symbol));
+        if (facts != nullptr) {
             books.set(std::string(symbol.text()), to_text(facts->received_at));
+        }
+        if (auto sentence = facts && maker ? maker->why_too_small(*facts) : std::nullopt) {
+            warnings.push_back(*std::move(sentence));
         }
     }
     const auto ids_json = [](const std::vector<StrategyId>& ids) {
@@ -152,7 +158,9 @@ Result<std::optional<Blocked>> BotService::look(
     AuditDraft draft = turn.draft("BOT_PULSE");
     draft.step = AuditStep::plan;
     draft.status = round.acting.empty() ? AuditStatus::skipped : AuditStatus::passed;
-    draft.reason = round.acting.empty() ? "nothing to change" : "orders to change";
+    draft.reason = !round.acting.empty() ? "orders to change"
+                   : round.blocked       ? "blocked: " + round.blocked->code
+                                         : "nothing to change";
     draft.detail = Json::object({
         {"due_at", to_text(due_at)},
         {"fetched",
@@ -177,7 +185,7 @@ Result<std::optional<Blocked>> BotService::look(
             parts_.submit(guarded(parts_.ticker.act_turn(account, id, not_after)));
         }
     });
-    return std::move(round.blocked);
+    return warnings;
 }
 
 // A stop, a closed session, a stall or the loss of the keys may come between a pulse and what its

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "base/json_list.h"
 #include "services/bot/bot_service.h"
 
 namespace interlock {
@@ -40,11 +41,6 @@ std::string line_of(const LedgerEntry& entry) {
     return line + "\n";
 }
 
-bool is_of_switch(const std::string& code) {
-    return code == "stopped_for_all" || code == "stopped" || code == "disabled_for_all" ||
-           code == "disabled";
-}
-
 Json pnl_json(const PnlJobs::Answered& answered) {
     return Json::object({{"message", answered.message}, {"running", answered.running}});
 }
@@ -72,25 +68,29 @@ Json position_json(const SymbolBook& book) {
 
 }  // namespace
 
-// What the switches say is asked at once, what of the account itself stands in the way is known
-// from the last pulse.
+// A stall is the bot's own; everything else is what the account, and its strategies, say as well.
 std::optional<Blocked> BotService::why_blocked(
     const TenantId& tenant_id, const BotView& view) const {
-    if (view.record.state != BotState::running) {
-        return std::nullopt;
-    }
     if (std::optional<Blocked> stopped = parts_.kill.why_stopped(tenant_id)) {
         return stopped;
     }
-    if (view.record.stall.is_stalled) {
+    const BotRecord& record = view.record;
+    if (record.state == BotState::running && !record.is_connected) {
+        return Blocked{
+            "stalled",
+            "The session with the exchange is closed.",
+            "POST /connect-exchange opens it again."};
+    }
+    if (record.state == BotState::running && record.stall.is_stalled) {
         return Blocked{
             "stalled",
             "The exchange does not answer; nothing is placed until it has answered twice in a row.",
             "It is asked again by itself; look at /exchange_status."};
     }
-    // A switch that was on at the last pulse and is off now blocks nothing any more.
-    const bool of_account = view.blocked && !is_of_switch(view.blocked->code);
-    return of_account ? view.blocked : std::nullopt;
+    if (auto blocked = parts_.loop.why_account_blocked(bot_account_of(tenant_id))) {
+        return blocked;
+    }
+    return why_too_small(view.warnings, record.config);
 }
 
 Json BotService::status(const TenantId& tenant_id) const {
@@ -110,6 +110,7 @@ Json BotService::status(const TenantId& tenant_id) const {
         {"last_pulse_at", time_or_null(view.last_pulse_at)},
         {"pulses", view.pulses},
         {"pulses_late", view.pulses_late},
+        {"warnings", json_list(view.warnings)},
         {"config_version", record.config_version},
         {"trouble", record.trouble.empty() ? Json() : Json(record.trouble)},
     });

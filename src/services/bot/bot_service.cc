@@ -22,7 +22,7 @@ Result<void> BotService::open() {
         TRY_ASSIGN(const Json json, parse_json(state.json));
         TRY_ASSIGN(BotRecord record, decode_bot_record(json));
         const TenantId tenant_id = TenantId::trusted(key.substr(kBotPrefix.size()));
-        board_.show(tenant_id, record);
+        show(tenant_id, record);
         board_.spread(tenant_id, parts_.clock.now());
     }
     return {};
@@ -66,12 +66,20 @@ void BotService::save(Turn& turn, BotRecord record) {
     const auto shared = std::make_shared<const BotRecord>(std::move(record));
     turn.save_as<BotRecord>(bot_machine(turn.tenant_id()), shared);
     turn.after_commit([this, tenant_id = turn.tenant_id(), shared] {
-        board_.show(tenant_id, *shared);
+        show(tenant_id, *shared);
         board_.forget_text(tenant_id, kExchangeText);
         if (shared->state != BotState::running) {
             weight_.forget(tenant_id);
         }
     });
+}
+
+void BotService::show(const TenantId& tenant_id, const BotRecord& record) {
+    board_.show(tenant_id, record, warnings_of(record.config));
+}
+
+std::vector<std::string> BotService::warnings_of(const BotConfig& config) const {
+    return too_small_amounts(config, parts_.feed.facts(config.symbols));
 }
 
 Result<std::string> BotService::note(Turn& turn, const BotRecord& record, Note wanted) {
@@ -118,7 +126,7 @@ Result<void> BotService::adopt(Turn& turn, const TenantId& tenant_id, const BotC
     TRY(turn.audit(std::move(draft)));
     const auto shared = std::make_shared<const BotRecord>(std::move(record));
     turn.save_as<BotRecord>(bot_machine(tenant_id), shared);
-    turn.after_commit([this, tenant_id, shared] { board_.show(tenant_id, *shared); });
+    turn.after_commit([this, tenant_id, shared] { show(tenant_id, *shared); });
     return {};
 }
 

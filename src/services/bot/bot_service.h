@@ -141,7 +141,7 @@ public:
     void stop_pnl(Caller caller, Reply reply);
     const PnlJobs& pnl() const { return parts_.pnl; }
 
-    // Why a running bot does not trade. Any thread.
+    // What keeps a bot from trading besides its own state. Any thread.
     std::optional<Blocked> why_blocked(const TenantId& tenant_id, const BotView& view) const;
 
     // Reads from the board; any thread, at once.
@@ -207,6 +207,9 @@ private:
     TurnRequest rule_turn(const TenantId& tenant_id, std::string function) const;
     Result<BotRecord> load(Turn& turn) const;
     void save(Turn& turn, BotRecord record);
+    // After a commit: what everybody sees of it.
+    void show(const TenantId& tenant_id, const BotRecord& record);
+    std::vector<std::string> warnings_of(const BotConfig& config) const;
     struct Note {
         std::string event;
         std::string reason = {};
@@ -253,7 +256,8 @@ private:
         Turn& turn, const BotBoard::Due& due, const Result<Fetched>& fetched);
     Result<BotBoard::Done> run_stalled(
         Turn& turn, BotRecord record, const StallStep& step, const std::string& why);
-    Result<std::optional<Blocked>> look(
+    // What its strategies say of their amounts: sentences as of warnings_of().
+    Result<std::vector<std::string>> look(
         Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at);
     TurnRequest guarded(TurnRequest act) const;
     void resume(const TenantId& tenant_id);

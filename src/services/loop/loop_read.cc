@@ -304,6 +304,8 @@ TurnRequest LoopService::account_turn(Caller caller, AccountId account_id, Reply
         state.set("tier", encode(view.account->tier));
         TRY_ASSIGN(Json strategies, read_strategies(t, *view.account));
         state.set("strategies", std::move(strategies));
+        TRY_ASSIGN(const auto blocked, why_blocked(t, account));
+        state.set("blocked", encode(blocked));
         return Answer{200, to_text(state)};
     };
     return turn;

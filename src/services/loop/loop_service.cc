@@ -81,6 +81,10 @@ std::vector<Symbol> symbols_of(const Plan& plan) {
     return symbols;
 }
 
+LoopService::Watched watched_of(const Account& account) {
+    return {account.key, account.fills_cursor, account.version, why_account_blocked(account)};
+}
+
 }  // namespace
 
 // The accounts the watch polls. Written by the engine thread after commits, read by the watch; the
@@ -93,6 +97,11 @@ struct LoopService::Shared {
 
 LoopService::LoopService(Parts parts)
     : parts_(std::move(parts)), shared_(std::make_shared<Shared>()) {
+    parts_.kill.set_account_word(
+        [this](Turn& turn, const TenantId& tenant_id) -> Result<std::optional<Blocked>> {
+            TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, tenant_id));
+            return why_blocked(turn, {tenant_id, default_account_id(), mode.mode});
+        });
     auto text = canonical_json(encode_config(parts_.config));
     CHECK(text.has_value());
     config_text_ = *std::move(text);
@@ -140,7 +149,7 @@ Result<void> LoopService::open() {
         TRY_ASSIGN(const Account account, decode_account(json));
         {
             const std::lock_guard lock(shared_->mutex);
-            shared_->accounts[account.key] = {account.key, account.fills_cursor, account.version};
+            shared_->accounts[account.key] = watched_of(account);
         }
         if (parts_.on_account) {
             parts_.on_account(account);
@@ -179,8 +188,7 @@ std::optional<LoopService::Watched> LoopService::watched(const VenueAccount& acc
 }
 
 void LoopService::put_account(Turn& turn, Account account) {
-    Watched watched{account.key, account.fills_cursor, account.version};
-    turn.after_commit([shared = shared_, watched = std::move(watched)] {
+    turn.after_commit([shared = shared_, watched = watched_of(account)] {
         const std::lock_guard lock(shared->mutex);
         shared->accounts[watched.account] = watched;
     });
@@ -253,9 +261,19 @@ Result<bool> LoopService::is_trading_enabled(Turn& turn, const Account& account)
     return enabled;
 }
 
-Result<std::optional<Blocked>> LoopService::why_blocked(Turn& turn, const VenueAccount& account) {
-    TRY_ASSIGN(const Gathered facts, gather_for(turn, account, {}));
-    return facts.blocked;
+Result<std::optional<Blocked>> LoopService::why_blocked(Turn& turn, const VenueAccount& key) {
+    TRY_ASSIGN(std::optional<Blocked> blocked, parts_.kill.why_stopped(turn, key.tenant_id));
+    if (blocked) {
+        return blocked;
+    }
+    TRY_ASSIGN(const AccountView view, load_account(turn, key));
+    return view.account ? interlock::why_account_blocked(*view.account) : std::nullopt;
+}
+
+std::optional<Blocked> LoopService::why_account_blocked(const VenueAccount& key) const {
+    const std::lock_guard lock(shared_->mutex);
+    const auto found = shared_->accounts.find(key);
+    return found == shared_->accounts.end() ? std::nullopt : found->second.blocked;
 }
 
 Result<std::vector<StrategyId>> LoopService::active_strategies(
@@ -310,7 +328,7 @@ Result<LoopService::Gathered> LoopService::gather_for(
         TRY_ASSIGN(facts.blocked, parts_.kill.why_stopped(turn, key.tenant_id));
     }
     if (!facts.blocked) {
-        facts.blocked = why_account_blocked(facts.view.account->trading_enabled, facts.state);
+        facts.blocked = interlock::why_account_blocked(*facts.view.account);
     }
     TRY_ASSIGN(const std::vector<StrategyId> active, active_strategies(turn, key));
     mark_active(facts.state.strategies, active);

@@ -120,6 +120,7 @@ public:
         VenueAccount account;
         std::int64_t fills_cursor = 0;
         std::int64_t version = 0;
+        std::optional<Blocked> blocked = std::nullopt;  // By the account itself.
     };
     std::vector<Watched> watched() const;
     // One of them; nothing while the account is not open.
@@ -153,6 +154,8 @@ public:
     Result<bool> is_trading_enabled(Turn& turn, const Account& account);
     // Why the account does not trade; nothing: it does.
     Result<std::optional<Blocked>> why_blocked(Turn& turn, const VenueAccount& account);
+    // What of it lies in the account itself, as committed last; any thread.
+    std::optional<Blocked> why_account_blocked(const VenueAccount& account) const;
     // What the overlay says; nothing without one.
     Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);
     Result<std::string> instance_type(

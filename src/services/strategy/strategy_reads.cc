@@ -169,6 +169,16 @@ Json describe_strategy_types() {
     return Json::object({{"strategy_types", std::move(list)}});
 }
 
+std::optional<Blocked> StrategyService::why_blocked(
+    const StrategyInstance& instance,
+    const Concern* concern,
+    const std::optional<Blocked>& of_account) const {
+    return of_account
+               ? of_account
+               : parts_.ticker.why_blocked(
+                     instance, concern, parts_.feed.facts(std::vector<Symbol>{instance.symbol}));
+}
+
 void StrategyService::list(Caller caller, Reply reply) {
     parts_.submit(read_turn(
         std::move(caller),
@@ -194,7 +204,7 @@ Result<TurnReply> StrategyService::run_list(Turn& turn) {
         if (is_new) {
             TRY_ASSIGN(found->second, parts_.loop.why_blocked(turn, instance->account));
         }
-        const std::optional<Blocked>& blocked = found->second;
+        const auto blocked = why_blocked(*instance, concern.get(), found->second);
         strategies.push(Json::object({
             {"id", id.text()},
             {"name", name_of(*instance)},
@@ -265,8 +275,9 @@ Result<TurnReply> StrategyService::run_get(
     Turn& turn, const StrategyId& id, const Include& include) {
     TRY_ASSIGN(const StrategyInstance instance, find(turn, id));
     TRY_ASSIGN(const auto concern, load_concern_of(turn, instance.account, instance.symbol));
-    TRY_ASSIGN(const auto blocked, parts_.loop.why_blocked(turn, instance.account));
-    Json answer = describe(instance, concern.get(), blocked);
+    TRY_ASSIGN(const auto of_account, parts_.loop.why_blocked(turn, instance.account));
+    Json answer =
+        describe(instance, concern.get(), why_blocked(instance, concern.get(), of_account));
     if (include.config) {
         answer.set("config", instance.config);
     }
@@ -330,6 +341,13 @@ Result<Json> StrategyService::report_of(Turn& turn, const StrategyInstance& inst
         assessment.current_intent = "none";
         assessment.current_reason = "The strategy cannot be loaded with its config.";
     }
+    const bool is_active = instance.mode == InstanceMode::active;
+    if (is_active && sight.blocked && !lets_through(*sight.blocked, PlanPart::sells)) {
+        // What it would do now it does not do; an observer tells it all the same.
+        assessment.current_intent = "wait";
+        assessment.current_reason = sight.blocked->reason;
+        assessment.constraints.insert(assessment.constraints.begin(), sight.blocked->code);
+    }
     Json execution = parts_.control.execution_of(*concern, turn.now());
     execution.set("fills", fills_of(sight, facts));
     return Json::object({
@@ -346,8 +364,8 @@ Result<Json> StrategyService::report_of(Turn& turn, const StrategyInstance& inst
         {"position", position_block(sight, facts)},
         {"state",
          Json::object(
-             {{"status", status_of(instance, concern->quality, facts.blocked.has_value())},
-              {"blocked", encode(facts.blocked)},
+             {{"status", status_of(instance, concern->quality, sight.blocked.has_value())},
+              {"blocked", encode(sight.blocked)},
               {"current_intent", assessment.current_intent},
               {"last_transition", instance.last_transition},
               {"decision_history", history_of(instance)},

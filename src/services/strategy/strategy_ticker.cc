@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/field_reader.h"
@@ -61,6 +62,51 @@ void log_failure(const Result<Answer>& answer) {
     }
 }
 
+Json encode_blocked_row(const StrategyTicker::BlockedRow& row) {
+    Json strategies = Json::object();
+    for (const auto& [id, code] : row.strategies) {
+        strategies.set(id.text(), code);
+    }
+    return Json::object({{"code", row.code}, {"strategies", std::move(strategies)}});
+}
+
+Result<StrategyTicker::BlockedRow> decode_blocked_row(const Json& json) {
+    FieldReader in(json);
+    StrategyTicker::BlockedRow row;
+    row.code = in.required<std::string>("code");
+    if (const Json* strategies = in.optional_object("strategies")) {
+        for (const auto& [id, code] : strategies->members()) {
+            if (!code.is_string()) {
+                return fail(errors::corrupt_data, "A strategy's reason is not a word.");
+            }
+            row.strategies[StrategyId::trusted(id)] = code.as_string();
+        }
+    }
+    in.reject_unknown();
+    return in.finish(std::move(row));
+}
+
+std::string word_of(const std::map<StrategyId, std::string>& words, const StrategyId& id) {
+    const auto found = words.find(id);
+    return found == words.end() ? std::string() : found->second;
+}
+
+// Whether any part of the plan may pass. What a known reason would keep from passing is not put to
+// the gates: their no would say again what is on record since it began.
+bool is_let(const Plan& plan, const std::optional<Blocked>& blocked) {
+    if (!blocked) {
+        return !plan.intents.empty() || !plan.cancels.empty();
+    }
+    for (const PlanPart part : {PlanPart::cancels, PlanPart::sells, PlanPart::buys}) {
+        const Plan carried = part_of(plan, part);
+        const bool has_any = !carried.intents.empty() || !carried.cancels.empty();
+        if (has_any && lets_through(*blocked, part)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Plan only_symbol(const Symbol& symbol) {
     Plan plan;
     plan.intents.emplace_back();
@@ -106,39 +152,42 @@ Result<StrategyTicker::Round> StrategyTicker::look_at(
         }
     }
     TRY_ASSIGN(LoopService::Gathered facts, parts_.loop.gather_for(turn, batch.account, symbols));
+    const std::string key = "blocked/" + account_key(batch.account);
+    TRY_ASSIGN(const BlockedRow before, turn.load_or(key, decode_blocked_row, BlockedRow{}));
     Round round;
     round.blocked = facts.blocked;
-    TRY(note_blocked(turn, batch, facts.blocked));
+    round.noted = before;
+    TRY(note_blocked(turn, {batch.account, nullptr, facts.blocked, round.noted.code}));
     for (const StrategyId& id : batch.ids) {
         TRY(tick_one(turn, facts, id, round));
+    }
+    if (round.noted != before) {
+        turn.save(key, encode_blocked_row(round.noted));
     }
     TRY_ASSIGN(round.seen, parts_.loop.seen(facts));
     return round;
 }
 
-Result<void> StrategyTicker::note_blocked(
-    Turn& turn, const StrategyRuntime::Batch& batch, const std::optional<Blocked>& blocked) {
-    const std::string key = "blocked/" + account_key(batch.account);
-    const auto decode = [](const Json& json) -> Result<std::string> {
-        FieldReader in(json);
-        std::string code = in.required_text("code", {.length_min = 0, .length_max = 64});
-        in.reject_unknown();
-        return in.finish(std::move(code));
-    };
-    TRY_ASSIGN(const std::string before, turn.load_or<std::string>(key, decode, std::string()));
-    const std::string now = blocked ? blocked->code : std::string();
-    if (now == before) {
+Result<void> StrategyTicker::note_blocked(Turn& turn, const BlockNote& note) {
+    const std::string now = note.blocked ? note.blocked->code : std::string();
+    const std::string was = std::exchange(note.noted, now);
+    if (now == was) {
         return {};
     }
-    AuditDraft draft = turn.draft(blocked ? "TRADING_BLOCKED" : "TRADING_UNBLOCKED");
-    draft.tenant_id = batch.account.tenant_id;
+    // The first and the last of these come in pairs; a reason that takes another's place lies
+    // between them.
+    AuditDraft draft = turn.draft(
+        was.empty()   ? "TRADING_BLOCKED"
+        : now.empty() ? "TRADING_UNBLOCKED"
+                      : "TRADING_BLOCK_CHANGED");
+    draft.tenant_id = note.account.tenant_id;
     draft.step = AuditStep::plan;
-    draft.reason = blocked ? blocked->reason : "the account trades again";
-    draft.detail = Json::object({{"account", encode(batch.account)}, {"was", before}});
-    if (blocked) {
-        draft.detail.set("blocked", encode(blocked));
+    draft.reason = note.blocked ? note.blocked->reason : "it trades again";
+    draft.detail = Json::object(
+        {{"account", encode(note.account)}, {"was", was}, {"blocked", encode(note.blocked)}});
+    if (note.strategy_id != nullptr) {
+        draft.detail.set("strategy_id", note.strategy_id->text());
     }
-    turn.save(key, Json::object({{"code", now}}));
     TRY(turn.audit(std::move(draft)));
     return {};
 }
@@ -160,12 +209,21 @@ Result<void> StrategyTicker::tick_one(
     if (!sight) {
         return {};
     }
+    // While its account is blocked, which is on record, its own reason is as it was.
+    if (sight->instance->mode == InstanceMode::active && !facts.blocked) {
+        std::string code = word_of(round.noted.strategies, id);
+        TRY(note_blocked(turn, {facts.key, &id, sight->blocked, code}));
+        if (code.empty()) {
+            round.noted.strategies.erase(id);
+        } else {
+            round.noted.strategies[id] = code;
+        }
+    }
     const auto stepped = step(*sight, facts);
     if (!stepped) {
         return fail_tick(turn, *sight->instance, stepped.error());
     }
-    const bool wants = !stepped->plan.intents.empty() || !stepped->plan.cancels.empty();
-    if (wants && sight->may_trade) {
+    if (sight->may_trade && is_let(stepped->plan, sight->blocked)) {
         round.acting.push_back(id);
         return {};
     }
@@ -207,10 +265,9 @@ Result<StrategyTicker::Sight> StrategyTicker::sight_of(
     std::shared_ptr<const Concern> concern) const {
     const StrategyInstance& instance = *of;
     Sight sight;
-    sight.strategy = parts_.runtime.find(instance.account, instance.strategy_id);
-    if (!sight.strategy) {
-        sight.strategy = open_strategy(instance.strategy_type, instance.config).strategy;
-    }
+    sight.strategy = strategy_of(instance);
+    sight.blocked =
+        facts.blocked ? facts.blocked : why_blocked(instance, concern.get(), facts.market);
     sight.may_trade = instance.mode == InstanceMode::active && !instance.paused &&
                       concern->status != ConcernStatus::paused;
     if (sight.strategy) {
@@ -231,6 +288,22 @@ Result<StrategyTicker::Sight> StrategyTicker::sight_of(
     sight.concern = std::move(concern);
     sight.instance = std::move(of);
     return sight;
+}
+
+std::shared_ptr<const Strategy> StrategyTicker::strategy_of(
+    const StrategyInstance& instance) const {
+    auto running = parts_.runtime.find(instance.account, instance.strategy_id);
+    return running ? running : open_strategy(instance.strategy_type, instance.config).strategy;
+}
+
+std::optional<Blocked> StrategyTicker::why_blocked(
+    const StrategyInstance& instance, const Concern* concern, const MarketSet& market) const {
+    if (instance.mode != InstanceMode::active || concern == nullptr) {
+        return std::nullopt;
+    }
+    const auto strategy = strategy_of(instance);
+    return why_market_blocked(
+        {.concern = *concern, .strategy = strategy.get(), .market = market.find(instance.symbol)});
 }
 
 Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathered& facts) const {
@@ -275,7 +348,7 @@ Result<void> StrategyTicker::note_quiet(
     draft.tenant_id = account.tenant_id;
     draft.step = AuditStep::plan;
     draft.status = AuditStatus::skipped;
-    draft.reason = "nothing to change";
+    draft.reason = round.blocked ? "blocked: " + round.blocked->code : "nothing to change";
     draft.detail = Json::object(
         {{"account", encode(account)}, {"strategies", std::move(ids)}, {"seen", round.seen}});
     TRY(turn.audit_repeat(
@@ -347,7 +420,7 @@ Result<StrategyTicker::Did> StrategyTicker::run_part(Turn& turn, const Acting& a
         acting.memory = stepped.memory;  // Of the step that saw the tick's own facts.
     }
     const Plan plan = part_of(stepped.plan, acting.part);
-    if (plan.intents.empty() && plan.cancels.empty()) {
+    if (!is_let(plan, sight->blocked)) {
         return Did::nothing;
     }
     const DecisionId decision_id = decision_id_of(instance, acting.part);

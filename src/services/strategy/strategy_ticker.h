@@ -7,6 +7,7 @@
 // orders are cancelled and people are alerted, until it is resumed or reloaded.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,13 +39,22 @@ public:
     TurnRequest act_turn(
         VenueAccount account, StrategyId id, std::optional<Timestamp> not_after = std::nullopt);
 
+    // What was noted last of an account and its strategies; kept, so that a restart notes nothing
+    // twice. Codes of `Blocked`; an absent one trades.
+    struct BlockedRow {
+        std::string code;
+        std::map<StrategyId, std::string> strategies;
+        friend bool operator==(const BlockedRow&, const BlockedRow&) = default;
+    };
+
     // The two halves of a tick, for whoever keeps instances and their record (services/bot).
     struct Round {
         std::optional<Blocked> blocked = std::nullopt;  // Why none of them trades.
-        std::vector<StrategyId> quiet;
-        std::vector<StrategyId> acting;  // Have something to change, and may.
+        std::vector<StrategyId> quiet;                  // Have nothing to change, or are not let.
+        std::vector<StrategyId> acting;                 // Have something to change, and may.
         // The hashes of the `state` and `market` that they looked at; those are not kept.
         Json seen = {};
+        BlockedRow noted = {};  // What blocks them, as on record.
     };
     Result<Round> look_at(Turn& turn, const StrategyRuntime::Batch& batch);
     struct Act {
@@ -65,6 +75,7 @@ public:
         std::optional<OwnTrades> trades;  // When the strategy asks for them.
         RiskPosture posture = RiskPosture::balanced;
         bool may_trade = false;
+        std::optional<Blocked> blocked;  // Why it does not trade although it is active.
     };
     // Nothing: the instance does not tick now (paused, off, latched, frozen by a switch).
     Result<std::optional<Sight>> look(
@@ -74,6 +85,9 @@ public:
         const LoopService::Gathered& facts,
         std::shared_ptr<const StrategyInstance> of,
         std::shared_ptr<const Concern> concern) const;
+    // Why an instance does not trade although it is active, its account aside.
+    std::optional<Blocked> why_blocked(
+        const StrategyInstance& instance, const Concern* concern, const MarketSet& market) const;
     // Steps the strategy on its own effective risk mode; never throws.
     Result<StrategyStep> step(const Sight& sight, LoopService::Gathered& facts) const;
 
@@ -90,10 +104,17 @@ private:
     enum class Did { nothing, counted, recorded };
     Result<Did> run_part(Turn& turn, const Acting& acting);
     Result<void> drive(Turn& turn, Decision& decision, const LoopService::Gathered& facts);
-    // One record when an account stops trading while strategies of it tick, one when it goes on.
-    Result<void> note_blocked(
-        Turn& turn, const StrategyRuntime::Batch& batch, const std::optional<Blocked>& blocked);
+    // One record when an account, or one strategy of it, stops trading while it ticks, and one when
+    // it goes on. `noted` is the code on record.
+    struct BlockNote {
+        const VenueAccount& account;
+        const StrategyId* strategy_id = nullptr;  // Nothing: all of the account.
+        const std::optional<Blocked>& blocked;
+        std::string& noted;
+    };
+    static Result<void> note_blocked(Turn& turn, const BlockNote& note);
     Result<void> note_quiet(Turn& turn, const VenueAccount& account, const Round& round);
+    std::shared_ptr<const Strategy> strategy_of(const StrategyInstance& instance) const;
     Result<void> fail_tick(Turn& turn, StrategyInstance instance, const Error& error);
     TurnRequest failure_turn(VenueAccount account, StrategyId id, Error error);
 

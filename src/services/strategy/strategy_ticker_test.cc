@@ -31,6 +31,46 @@ struct StrategyTickerTest : ::testing::Test {
         return found;
     }
 
+    void set_trading(bool enabled, const std::string& key) {
+        SetTradingRequest request;
+        request.call.idempotency_key = IdempotencyKey::trusted(key);
+        request.call.account_id = default_account_id();
+        request.enabled = enabled;
+        LoopService::Caller human = world.caller();
+        human.principal.kind = PrincipalKind::human;
+        const Json told = world.answer_of([&](LoopService::Reply reply) {
+            world.plane->control->call(human, "set_trading", request, std::move(reply));
+        });
+        ASSERT_EQ(told.find("refused"), nullptr) << to_text(told);
+    }
+    void set_universe(std::vector<Symbol> add, std::vector<Symbol> remove) {
+        ChangeUniverseRequest request;
+        request.call.idempotency_key = IdempotencyKey::trusted("universe");
+        request.call.account_id = default_account_id();
+        request.add = std::move(add);
+        request.remove = std::move(remove);
+        const Json told = world.answer_of([&](LoopService::Reply reply) {
+            world.plane->control->call(
+                world.caller(), "change_universe", request, std::move(reply));
+        });
+        ASSERT_EQ(told.find("refused"), nullptr) << to_text(told);
+    }
+    // Status and the code that blocks it, the same in the list, in the instance and in its report.
+    std::string status() {
+        const auto told = [](const Json& json) {
+            const Json& blocked = *json.find("blocked");
+            return word(json, "status") + " " +
+                   (blocked.is_null() ? "null" : word(blocked, "code"));
+        };
+        const Json one = world.get(id);
+        const Json list = world.answer_of([&](LoopService::Reply reply) {
+            world.plane->strategies->list(world.caller(), std::move(reply));
+        });
+        EXPECT_EQ(told(list.find("strategies")->items().front()), told(one));
+        EXPECT_EQ(told(*one.find("report")->find("state")), told(one));
+        return told(one);
+    }
+
     void expect_planned_again(const Json& record) {
         const auto fetch = [&](const char* key) {
             const std::string ref = record.find("inputs")->find(key)->as_string();
@@ -90,17 +130,11 @@ TEST_F(StrategyTickerTest, EqualIdleTicksAreCountedNotRecorded) {
     EXPECT_NE(last.draft.reason.find(" equal idle ticks from "), std::string::npos);
 }
 
-// A1 of the users' audit: eight records every five seconds, each time with facts and rows of their
-// own, because trading was off.
+// Eight records every five seconds, each time with facts and rows of their own, is what one gate
+// that keeps saying no must not cost.
 TEST_F(StrategyTickerTest, APlanThatTheSameGateKeepsRefusingIsCountedAndLeavesNothing) {
     start("grid_trader", StrategyWorld::grid_config());
-    SetTradingRequest off;
-    off.call.idempotency_key = IdempotencyKey::trusted("off");
-    off.call.account_id = default_account_id();
-    const Json told = world.answer_of([&](LoopService::Reply reply) {
-        world.plane->control->call(world.caller(), "set_trading", off, std::move(reply));
-    });
-    ASSERT_EQ(told.find("refused"), nullptr) << to_text(told);
+    set_universe({}, {Symbol::parse("ABCUSDT").value()});
     world.pass(Duration::of_seconds(10));
     const auto decisions_kept = [&] { return world.memory.load_states("decision/")->size(); };
     const std::int64_t records = world.plane->ledger.head(world.tenant)->seq;
@@ -112,18 +146,70 @@ TEST_F(StrategyTickerTest, APlanThatTheSameGateKeepsRefusingIsCountedAndLeavesNo
     EXPECT_EQ(world.plane->ledger.head(world.tenant)->seq, records);
     EXPECT_EQ(decisions_kept(), kept);
     EXPECT_EQ(world.orders_sent(), 0);
+}
 
-    // With trading on again it trades, and what was counted is recorded in front of it.
-    off.enabled = true;
-    off.call.idempotency_key = IdempotencyKey::trusted("on");
-    LoopService::Caller human = world.caller();
-    human.principal.kind = PrincipalKind::human;
-    world.answer_of([&](LoopService::Reply reply) {
-        world.plane->control->call(human, "set_trading", off, std::move(reply));
-    });
+// What is known to keep everything from passing is not put to the gates again at every tick: one
+// record says that it began, one that it ended, and a restart between them says neither again.
+TEST_F(StrategyTickerTest, ABlockedAccountIsNotedOnceAtItsBeginAndOnceAtItsEnd) {
+    start("grid_trader", StrategyWorld::grid_config());
+    set_trading(false, "off");
+    world.pass(Duration::of_seconds(10));
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 1);
+    EXPECT_EQ(world.times("VALIDATION_RESULT"), 0);
+    EXPECT_EQ(status(), "blocked account_disabled");
+    const std::int64_t records = world.plane->ledger.head(world.tenant)->seq;
+    world.pass(Duration::of_seconds(60));
+    EXPECT_EQ(world.plane->ledger.head(world.tenant)->seq, records);
+
+    world.rebuild();
+    world.pass(Duration::of_seconds(20));
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 1);
+    EXPECT_EQ(world.count("TRADING_UNBLOCKED"), 0);
+    EXPECT_EQ(world.orders_sent(), 0);
+
+    set_trading(true, "on");
     world.pass(Duration::of_seconds(3));
     EXPECT_GT(world.orders_sent(), 0);
-    EXPECT_GT(world.count(std::string(kFoldEvent)), 0);
+    EXPECT_EQ(status(), "running null");
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 1);
+    EXPECT_EQ(world.count("TRADING_UNBLOCKED"), 1);
+    EXPECT_EQ(world.count("TRADING_BLOCK_CHANGED"), 0);
+}
+
+// Another reason that takes the first one's place is told by a record of its own kind.
+TEST_F(StrategyTickerTest, AReasonThatChangesNeitherEndsTheBlockNorBeginsAnother) {
+    start("grid_trader", StrategyWorld::grid_config());
+    set_trading(false, "off");
+    world.pass(Duration::of_seconds(3));
+    world.plane->kill.activate_by_rule(world.tenant, "test", "smoke");
+    world.run_effects();
+    world.pass(Duration::of_seconds(3));
+    EXPECT_EQ(status(), "blocked stopped");
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 1);
+    EXPECT_EQ(world.count("TRADING_BLOCK_CHANGED"), 1);
+    EXPECT_EQ(world.count("TRADING_UNBLOCKED"), 0);
+}
+
+// Its account trades, its own market is held up: only this strategy is blocked, and says so.
+TEST_F(StrategyTickerTest, AStrategyCanBeBlockedByItsMarketAlone) {
+    start("grid_trader", StrategyWorld::grid_config());
+    const auto set_concern = [&](ConcernStatus wanted, const std::string& key) {
+        ConcernRequest request;
+        request.call.idempotency_key = IdempotencyKey::trusted(key);
+        request.status = wanted;
+        world.answer_of([&](LoopService::Reply reply) {
+            world.plane->strategies->set_concern(
+                world.caller(), ConcernId::trusted("main:abcusdt"), request, std::move(reply));
+        });
+    };
+    set_concern(ConcernStatus::paused, "hold");
+    world.pass(Duration::of_seconds(5));
+    EXPECT_EQ(status(), "blocked paused");
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 1);
+    set_concern(ConcernStatus::active, "go");
+    world.pass(Duration::of_seconds(5));
+    EXPECT_EQ(status(), "running null");
+    EXPECT_EQ(world.count("TRADING_UNBLOCKED"), 1);
 }
 
 TEST_F(StrategyTickerTest, AnObserverShowsItsPlanAndSendsNothing) {

@@ -23,6 +23,7 @@ std::string text_at(const Json& json, std::string_view key) {
 RecordedRound round_of(const AuditRecord& record) {
     const Json& detail = record.draft.detail;
     const Json* decision = detail.find("decision");
+    const Json* const blocked = detail.find("blocked");
     const auto now = parse_timestamp(text_at(detail, "now"));
     return {
         .decision_id = record.draft.decision_id,
@@ -33,6 +34,7 @@ RecordedRound round_of(const AuditRecord& record) {
         .dispatch = text_at(detail, "dispatch"),
         .decision = decision == nullptr ? Json() : *decision,
         .bundle = record.draft.artifacts.empty() ? "" : record.draft.artifacts.front(),
+        .blocked = blocked == nullptr ? Json() : *blocked,
     };
 }
 
@@ -64,6 +66,7 @@ Json encode(const RecordedRound& round) {
         {"dispatch", round.dispatch},
         {"decision", round.decision},
         {"bundle", round.bundle},
+        {"blocked", round.blocked},
     });
 }
 

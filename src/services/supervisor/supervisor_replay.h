@@ -28,6 +28,7 @@ struct RecordedRound {
     std::string dispatch;  // "none", "blocked" or "sent".
     Json decision;
     std::string bundle;  // "sha256:…"
+    Json blocked = {};   // Why the concern did not trade; null when it did, or before it was told.
 };
 Json encode(const RecordedRound& round);
 

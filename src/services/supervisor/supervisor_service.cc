@@ -207,7 +207,8 @@ Result<TurnReply> SupervisorService::run_visit(Turn& turn, const Visit& visit) {
     TRY_ASSIGN(SupervisorRow row, turn.load_or(key, decode_supervisor_row, SupervisorRow{}));
     ++row.rounds;
     const DecisionId id = decision_id_of(scope, facts.concern_id, row.rounds);
-    TRY(record(turn, {facts, decision, id, turn.put_artifact(bundle)}));
+    TRY_ASSIGN(auto blocked, why_blocked(turn, visit));
+    TRY(record(turn, {facts, decision, id, turn.put_artifact(bundle), std::move(blocked)}));
     TurnReply reply = Answer{200, "{}"};
     const bool is_sent = decision.action != SupervisorAction::keep && parts_.config.allow_actions;
     if (is_sent) {
@@ -216,6 +217,23 @@ Result<TurnReply> SupervisorService::run_visit(Turn& turn, const Visit& visit) {
     row.memory = remember(facts, decision, is_sent && is_applied(reply));
     turn.save(key, encode_row(row));
     return reply;
+}
+
+// Not among the facts it decides by: what it would do is worth knowing also while nothing trades.
+Result<std::optional<Blocked>> SupervisorService::why_blocked(Turn& turn, const Visit& visit) {
+    TRY_ASSIGN(std::optional<Blocked> blocked, parts_.loop.why_blocked(turn, visit.account));
+    TRY_ASSIGN(const auto concern, load_concern_of(turn, visit.account, visit.symbol));
+    if (blocked || !concern || !concern->active_strategy_id) {
+        return blocked;
+    }
+    TRY_ASSIGN(
+        const auto active,
+        load_instance(turn, scope_of(visit.account), *concern->active_strategy_id));
+    if (!active) {
+        return std::nullopt;
+    }
+    const MarketSet market = parts_.feed.facts(std::vector<Symbol>{visit.symbol});
+    return parts_.ticker.why_blocked(*active, concern.get(), market);
 }
 
 Result<std::optional<SupervisorFacts>> SupervisorService::gather(Turn& turn, const Visit& visit) {
@@ -266,7 +284,6 @@ Result<CandidateFacts> SupervisorService::look_at(
     candidate.strategy_type = instance->strategy_type;
     candidate.concern_id = concern->concern_id;
     candidate.mode = instance->mode;
-    candidate.status = std::string(status_of(*instance, concern->quality));
     candidate.paused = instance->paused;
     candidate.paused_by_supervisor =
         instance->paused && instance->last_transition.starts_with(kPausedByUs);
@@ -274,6 +291,8 @@ Result<CandidateFacts> SupervisorService::look_at(
     candidate.trade_side = text_at(instance->config, "trade_side");
     TRY_ASSIGN(candidate.problem, parts_.control.problem_of(turn, *instance));
     TRY_ASSIGN(const StrategyTicker::Sight sight, parts_.ticker.sight_of(facts, instance, concern));
+    candidate.status =
+        std::string(status_of(*instance, concern->quality, sight.blocked.has_value()));
     if (sight.strategy) {
         if (const auto stepped = parts_.ticker.step(sight, facts)) {
             take_supervision(candidate, stepped->assessment.supervision);
@@ -301,6 +320,7 @@ Result<void> SupervisorService::record(Turn& turn, const Decided& decided) {
          : is_blocked ? "blocked"
                       : "sent"},
         {"payload", is_keep ? Json() : control_payload(decided.facts, decision, decided.id)},
+        {"blocked", encode(decided.blocked)},
     });
     TRY(turn.audit(std::move(draft)));
     return {};

@@ -84,7 +84,10 @@ private:
         const SupervisorDecision& decision;
         DecisionId id;
         std::string bundle;  // "sha256:…"
+        std::optional<Blocked> blocked;
     };
+    // Why the concern does not trade.
+    Result<std::optional<Blocked>> why_blocked(Turn& turn, const Visit& visit);
     Result<void> record(Turn& turn, const Decided& decided);
 
     Parts parts_;

@@ -353,6 +353,7 @@ public:
     std::optional<Decimal> cost_qty() const override {
         return divide_round_down(config_.amount, Decimal(config_.num_bids_ask)).value_or(Decimal());
     }
+    std::optional<std::string> why_too_small(const MarketFacts& market) const override;
     Result<StrategyStep> step(const StrategyInput& input) const override;
 
 private:
@@ -369,6 +370,36 @@ private:
 
     RailsConfig config_;
 };
+
+// At the middle of the market: no level is quoted in smaller sizes than one level, also not while
+// risk is reduced (shape_quote goes up to the least that the venue takes, and not beyond a level).
+std::optional<std::string> InventoryRails::why_too_small(const MarketFacts& market) const {
+    const auto mid = mid_of(market);
+    if (!mid || !mid->is_positive()) {
+        return std::nullopt;
+    }
+    Reckoning reckon;
+    const MarketRules& rules = market.rules;
+    Decimal size = reckon.divide_down(config_.amount, Decimal(config_.num_bids_ask));
+    if (rules.step_size.is_positive()) {
+        size = floor_to_step(size, rules.step_size).value_or(Decimal());
+    }
+    const Decimal value = reckon.multiply_down(size, *mid);
+    const bool is_enough =
+        size.is_positive() && size >= rules.qty_min && value >= rules.notional_min;
+    if (is_enough || reckon.overflowed()) {
+        return std::nullopt;
+    }
+    Decimal least = std::max(rules.qty_min, reckon.divide_up(rules.notional_min, *mid));
+    if (rules.step_size.is_positive()) {
+        least = ceil_to_step(least, rules.step_size).value_or(least);
+    }
+    return "An amount of " + to_text(config_.amount) + " " + std::string(rules.base.text()) +
+           " in " + std::to_string(config_.num_bids_ask) + " levels is too small for " +
+           std::string(market.symbol.text()) + ": the exchange takes no order below " +
+           to_text(rules.notional_min) + " " + std::string(rules.quote.text()) + " (" +
+           to_text(least) + " " + std::string(rules.base.text()) + " a level now).";
+}
 
 Result<StrategyStep> InventoryRails::step(const StrategyInput& input) const {
     TRY_ASSIGN(MarketDesk desk, MarketDesk::open(input, config_.fee_rate));

@@ -497,5 +497,21 @@ TEST(InventoryRails, RailsAreNeverCrossedWhateverTheMarketDoes) {
     EXPECT_GT(refusals, 10);
 }
 
+// It quotes nothing then, and says why instead of "Quotes 0 bids and 0 asks."
+TEST_F(InventoryRailsTest, SaysThatOneLevelIsBelowWhatTheVenueTakes) {
+    const MarketFacts& market = *world.markets().find(world.symbol());
+    world.market().rules.notional_min = dec("10");
+    EXPECT_EQ(rails->why_too_small(market), std::nullopt);
+    for (const auto& [amount, is_enough] : std::vector<std::pair<std::string, bool>>{
+             {"0.0007", true}, {"0.0004", false}, {"0", false}}) {
+        rails = open_strategy(
+            "inventory_rails", R"({"num_bids_ask": 3, "amount": ")" + amount + R"("})");
+        world.cost_qty = rails->cost_qty().value();
+        EXPECT_EQ(rails->why_too_small(market).has_value(), !is_enough) << amount;
+        EXPECT_EQ(run().intents.empty(), !is_enough) << amount;
+    }
+    EXPECT_NE(rails->why_too_small(market)->find("no order below 10"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace interlock
