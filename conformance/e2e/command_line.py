@@ -49,6 +49,13 @@ def stop_and_release(commands):
     assert commands.refused(*decide, stdin=PASSWORD + "\n") == "approval_not_pending"
     switches = commands.run("kill", "status")["switches"]
     assert not any(switch["active"] for switch in switches), switches
+    codes = {switch["tenant_id"]: (switch["blocked"] or {}).get("code") for switch in switches}
+    assert codes == {"_system": None, "demo": "disabled"}, codes
+    assert commands.run("doctor")["warning"]
+    # Without a choice: where it is off.
+    enabled = commands.as_human("trading", "on")
+    assert enabled["trading_enabled"] and enabled["blocked"] is None, enabled
+    assert not commands.run("doctor")["warning"]
 
 
 def reject_on_terminal(commands):
@@ -72,7 +79,8 @@ def stop_everything(commands, server):
     stopped = commands.run("kill", "on")
     assert stopped["tenant_id"] == "_system" and not stopped["by_file"], stopped
     assert all(switch["active"] for switch in commands.run("kill", "status")["switches"])
-    assert commands.run("doctor")["ok"]
+    examined = commands.run("doctor")
+    assert examined["ok"] and examined["warning"], examined
     assert server.stop() == 0
     # Without a server the file stops what will start next.
     stopped = commands.run("kill", "on", "--reason", "no server")

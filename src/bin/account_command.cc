@@ -58,9 +58,7 @@ std::string describe_account(const Json& account) {
         {"account", text_at(account, "account_id")},
         {"mode", text_at(flags, "mode")},
         {"risk mode", text_at(flags, "risk_mode")},
-        {"trading enabled", text_at(flags, "trading_enabled")},
         {"kill switch", text_at(flags, "kill_switch_active")},
-        {"entries halted", text_at(flags, "entries_halted_reason")},
         {"recovery", text_at(part_of(account, "recovery"), "phase")},
         {"equity", text_at(account, "equity")},
         {"peak", text_at(account, "peak_equity")},
@@ -70,7 +68,7 @@ std::string describe_account(const Json& account) {
         {"runway days", text_at(treasury, "runway_days")},
         {"surplus 30d", text_at(treasury, "rolling_surplus_30d")},
     });
-    text += "\n";
+    text += render_fields(blocked_fields(account)) + "\n";
     text += rows_of(account, "balances", {"asset", "free", "locked"});
     text += rows_of(account, "positions", {"symbol", "qty", "avg_price", "notional"});
     text += rows_of(

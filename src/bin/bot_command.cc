@@ -216,16 +216,22 @@ std::string describe_bot_status(const Json& status) {
         const Json* value = status.find(key);
         return value == nullptr ? "-" : to_text(*value);
     };
-    return render_fields({
-        {"state", text_at(status, "bot_state")},
-        {"stalled", truth("stalled")},
-        {"connected", truth("connected")},
-        {"reading", step},
-        {"last pulse", text_at(status, "last_pulse_at")},
-        {"pulses", number("pulses") + " (" + number("pulses_late") + " late)"},
-        {"configuration", "version " + number("config_version")},
-        {"trouble", text_at(status, "trouble")},
-    });
+    std::vector<std::pair<std::string, std::string>> fields{
+        {"state", text_at(status, "bot_state")}, {"trades", truth("trading")}};
+    for (auto& field : blocked_fields(status)) {
+        fields.push_back(std::move(field));
+    }
+    fields.insert(
+        fields.end(),
+        {{"warnings", text_at(status, "warnings")},
+         {"stalled", truth("stalled")},
+         {"connected", truth("connected")},
+         {"reading", step},
+         {"last pulse", text_at(status, "last_pulse_at")},
+         {"pulses", number("pulses") + " (" + number("pulses_late") + " late)"},
+         {"configuration", "version " + number("config_version")},
+         {"trouble", text_at(status, "trouble")}});
+    return render_fields(fields);
 }
 
 std::string describe_bot_positions(const Json& positions) {

@@ -17,6 +17,15 @@ TEST(BotCommand, TellsTheStateAndWhatTroublesTheBot) {
     EXPECT_NE(text.find("key_rejected: no"), std::string::npos);
 }
 
+TEST(BotCommand, SaysWhyARunningBotDoesNotTrade) {
+    const std::string text = describe_bot_status(*parse_json(
+        R"({"bot_state":"running","trading":false,"warnings":["ETHUSDT: too small"],
+            "blocked":{"code":"disabled","reason":"Trading is off.","next":"Enable it."}})"));
+    EXPECT_NE(text.find("disabled: Trading is off."), std::string::npos) << text;
+    EXPECT_NE(text.find("Enable it."), std::string::npos) << text;
+    EXPECT_NE(text.find("ETHUSDT: too small"), std::string::npos) << text;
+}
+
 TEST(BotCommand, SaysWhenNothingIsHeld) {
     EXPECT_EQ(
         describe_bot_positions(*parse_json(R"({"positions":[]})")),

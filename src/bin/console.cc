@@ -260,6 +260,16 @@ std::string count_text(std::int64_t count, const std::string& noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+std::vector<std::pair<std::string, std::string>> blocked_fields(const Json& answer) {
+    const Json* const blocked = answer.find("blocked");
+    if (blocked == nullptr || !blocked->is_object()) {
+        return {{"blocked", "-"}};
+    }
+    return {
+        {"blocked", text_at(*blocked, "code") + ": " + text_at(*blocked, "reason")},
+        {"next", text_at(*blocked, "next")}};
+}
+
 std::string text_at(const Json& json, std::string_view key) {
     const Json* value = json.find(key);
     if (value == nullptr || value->is_null()) {

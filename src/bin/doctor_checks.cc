@@ -238,10 +238,12 @@ DoctorFinding check_kill_file(const std::string& data_folder) {
     if (!flag.is_raised()) {
         return good("KILL file", "not there");
     }
-    return note(
+    const std::string reason = flag.reason();
+    return {
         "KILL file",
-        "it is there, so nothing trades: " + flag.reason(),
-        "When the cause is settled: remove it, then `interlock kill off --global`.");
+        Health::warning,
+        "it is there, so nothing trades: " + (reason.empty() ? "it gives no reason" : reason),
+        "When the cause is settled: remove it, then `interlock kill off --global`."};
 }
 
 DoctorFinding check_sink(const Config& config) {
@@ -342,8 +344,9 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
 }
 
 std::string describe(const std::vector<DoctorFinding>& findings, bool coloured) {
-    constexpr std::array<std::string_view, 3> kWords{"ok  ", "note", "BAD "};
-    constexpr std::array<std::string_view, 3> kColours{"\x1b[32m", "\x1b[33m", "\x1b[31m"};
+    constexpr std::array<std::string_view, 4> kWords{"ok  ", "note", "WARN", "BAD "};
+    constexpr std::array<std::string_view, 4> kColours{
+        "\x1b[32m", "\x1b[33m", "\x1b[33m", "\x1b[31m"};
     std::size_t width = 0;
     for (const DoctorFinding& finding : findings) {
         width = std::max(width, finding.name.size());
@@ -359,11 +362,15 @@ std::string describe(const std::vector<DoctorFinding>& findings, bool coloured) 
             text += std::string(width + 8, ' ') + "-> " + print_safe(finding.next_step) + "\n";
         }
     }
-    return text + (is_healthy(findings) ? "Fit to run.\n" : "Not fit to run; see BAD above.\n");
+    if (!is_healthy(findings)) {
+        return text + "Not fit to run; see BAD above.\n";
+    }
+    return text + (has_warning(findings) ? "Runs, but does not trade; see WARN above.\n"
+                                         : "Fit to run.\n");
 }
 
 Json encode(const std::vector<DoctorFinding>& findings) {
-    constexpr std::array<std::string_view, 3> kWords{"ok", "note", "bad"};
+    constexpr std::array<std::string_view, 4> kWords{"ok", "note", "warning", "bad"};
     Json checks = Json::array();
     for (const DoctorFinding& finding : findings) {
         checks.push(Json::object({
@@ -373,7 +380,16 @@ Json encode(const std::vector<DoctorFinding>& findings) {
             {"next_step", finding.next_step.empty() ? Json() : Json(finding.next_step)},
         }));
     }
-    return Json::object({{"ok", is_healthy(findings)}, {"checks", std::move(checks)}});
+    return Json::object(
+        {{"ok", is_healthy(findings)},
+         {"warning", has_warning(findings)},
+         {"checks", std::move(checks)}});
+}
+
+bool has_warning(const std::vector<DoctorFinding>& findings) {
+    return std::any_of(findings.begin(), findings.end(), [](const DoctorFinding& finding) {
+        return finding.health == Health::warning;
+    });
 }
 
 bool is_healthy(const std::vector<DoctorFinding>& findings) {

@@ -12,7 +12,8 @@ namespace interlock {
 
 enum class Health {
     good,
-    note,  // Worth knowing; runs nevertheless.
+    note,     // Worth knowing; runs nevertheless.
+    warning,  // Runs, and does not do what it is there for.
     bad,
 };
 
@@ -52,5 +53,6 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock);
 std::string describe(const std::vector<DoctorFinding>& findings, bool coloured);
 Json encode(const std::vector<DoctorFinding>& findings);
 bool is_healthy(const std::vector<DoctorFinding>& findings);
+bool has_warning(const std::vector<DoctorFinding>& findings);
 
 }  // namespace interlock

@@ -110,12 +110,14 @@ TEST(Doctor, FindsAClockOfAnotherCentury) {
     EXPECT_EQ(check_clock(clock).health, Health::bad);
 }
 
-TEST(Doctor, NotesTheKillFile) {
+TEST(Doctor, WarnsOfTheKillFile) {
     const TempFolder folder;
     std::ofstream(folder / "KILL") << "odd fills\n";
     const DoctorFinding finding = check_kill_file(folder.path().string());
-    EXPECT_EQ(finding.health, Health::note);
+    EXPECT_EQ(finding.health, Health::warning);
     EXPECT_TRUE(finding.detail.contains("odd fills"));
+    std::ofstream(folder / "KILL").flush();
+    EXPECT_TRUE(check_kill_file(folder.path().string()).detail.contains("it gives no reason"));
 }
 
 TEST(Doctor, NotesThatNoServerRuns) {
@@ -193,6 +195,39 @@ TEST(Doctor, ReachesThePaperVenue) {
     const DoctorFinding finding = check_paper_venue(Config{}, clock);
     EXPECT_EQ(finding.health, Health::good) << finding.detail;
     EXPECT_NE(finding.detail.find("9 markets"), std::string::npos) << finding.detail;
+}
+
+// What runs and trades nothing is not "fit": a warning with the next step, and an end that says so.
+TEST(Doctor, WarnsWhileNothingTrades) {
+    const TempFolder folder;
+    const auto status = [](const char* blocked) {
+        return std::string(R"({"active":false,"blocked":)") + blocked + "}";
+    };
+    std::string host = status("null");
+    const TestServer server(folder.path().string(), [&](const HttpRequest& request) {
+        if (request.path() == "/tenants") {
+            return json_answer(200, R"({"tenants":[{"tenant_id":"demo"}],"next_after":null})");
+        }
+        return json_answer(
+            200,
+            request.path() == "/api/_system/kill"
+                ? host
+                : status(R"({"code":"disabled","reason":"Off.","next":"Enable it."})"));
+    });
+    const auto found = check_trading(folder.path().string());
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].health, Health::warning);
+    EXPECT_EQ(found[0].detail, "demo does not trade. Off.");
+    EXPECT_EQ(found[0].next_step, "Enable it.");
+    EXPECT_TRUE(is_healthy(found));
+    const std::string text = describe(found, false);
+    EXPECT_FALSE(text.contains("Fit to run.")) << text;
+    EXPECT_TRUE(text.contains("WARN")) << text;
+    EXPECT_TRUE(text.contains("Runs, but does not trade")) << text;
+
+    host = status(R"({"code":"stopped_for_all","reason":"All off.","next":"Release."})");
+    EXPECT_EQ(check_trading(folder.path().string())[0].detail, "_system does not trade. All off.");
+    EXPECT_TRUE(describe({}, false).contains("Fit to run."));
 }
 
 }  // namespace

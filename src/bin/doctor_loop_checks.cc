@@ -47,7 +47,7 @@ std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
         }
         blocked.push_back(
             {"trading",
-             Health::note,
+             Health::warning,
              tenant_id.text() + " does not trade. " + text_at(*why, "reason"),
              text_at(*why, "next")});
         if (tenant_id == system_tenant()) {

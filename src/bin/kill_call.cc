@@ -193,6 +193,11 @@ Result<KillStatuses> kill_statuses(ServerClient& server, const KillChoice& choic
     return statuses;
 }
 
+std::string blocked_code(const Json& status) {
+    const Json* const blocked = status.find("blocked");
+    return blocked == nullptr || blocked->is_null() ? "" : text_at(*blocked, "code");
+}
+
 std::string describe_statuses(const KillStatuses& statuses) {
     std::vector<std::vector<std::string>> rows;
     for (const auto& [tenant_id, status] : statuses) {

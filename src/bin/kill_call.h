@@ -57,6 +57,8 @@ std::expected<TenantId, ExitCode> place_to_release(
 using KillStatuses = std::vector<std::pair<TenantId, Json>>;
 // The chosen switch, or the global one and every tenant's.
 Result<KillStatuses> kill_statuses(ServerClient& server, const KillChoice& choice);
+// The code of `blocked` in a status; empty: it trades.
+std::string blocked_code(const Json& status);
 std::string describe_statuses(const KillStatuses& statuses);
 
 }  // namespace interlock

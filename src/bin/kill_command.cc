@@ -4,6 +4,7 @@
 
 #include "adapters/system/file_kill_flag.h"
 #include "base/text.h"
+#include "bin/approval_call.h"
 #include "bin/console.h"
 #include "bin/kill_call.h"
 #include "bin/server_client.h"
@@ -64,15 +65,19 @@ ExitCode run_off(const GlobalOptions& global, KillChoice choice) {
                   << " is not on; there is nothing to release.\n";
         return ExitCode::ok;
     }
+    // A request that waited already may ask for more than this call did.
+    const auto approval = find_approval(server, approval_id, place->text());
+    const Json* const payload = approval ? approval->find("payload") : nullptr;
+    const Json* const enable = payload == nullptr ? nullptr : payload->find("enable_trading");
+    const bool trades = enable != nullptr && enable->is_bool() && enable->as_bool();
     std::cout << "Still stopped. The release of " << print_safe(place->text())
               << " waits for a human.\n"
               << render_fields(
                      {{"approval", approval_id},
                       {"approve with", "interlock approvals approve " + approval_id}})
-              << (choice.enable_trading
-                      ? "With that approval it trades again.\n"
-                      : "Trading stays off after it until a human runs `interlock trading on`; "
-                        "`--enable-trading` asks for both in one approval.\n");
+              << (trades ? "With that approval it trades again.\n"
+                         : "Trading stays off after it until a human runs `interlock trading on`; "
+                           "`--enable-trading` asks for both in one approval.\n");
     if (FileKillFlag(*folder).is_raised()) {
         std::cout << "The file " << *folder
                   << "/KILL is there as well; remove it before the release can be approved.\n";

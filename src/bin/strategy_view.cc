@@ -107,6 +107,15 @@ std::string parameters_text(const Json& type) {
            render_table({"PARAMETER", "DEFAULT", "ALLOWED", "MEANING"}, rows);
 }
 
+// "running", or "blocked: disabled".
+std::string status_text(const Json& strategy) {
+    const Json* const blocked = strategy.find("blocked");
+    const std::string status = text_at(strategy, "status");
+    return status == "blocked" && blocked != nullptr && blocked->is_object()
+               ? status + ": " + text_at(*blocked, "code")
+               : status;
+}
+
 }  // namespace
 
 std::string describe_strategies(const Json& answer) {
@@ -117,7 +126,7 @@ std::string describe_strategies(const Json& answer) {
              text_at(one, "strategy_type"),
              text_at(one, "concern_id"),
              text_at(one, "mode"),
-             text_at(one, "status"),
+             status_text(one),
              text_at(one, "name")});
     }
     if (rows.empty()) {
@@ -140,6 +149,7 @@ std::string describe_strategy(const Json& strategy) {
         {"created", text_at(strategy, "created_at")},
         {"updated", text_at(strategy, "updated_at")},
     });
+    text += render_fields(blocked_fields(strategy));
     if (text_at(strategy, "audit_ref") != "-") {
         text += render_fields({{"record", text_at(strategy, "audit_ref")}});
     }

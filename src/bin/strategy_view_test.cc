@@ -91,5 +91,15 @@ TEST(StrategyView, TellsANewcomerHowToBegin) {
     EXPECT_TRUE(text.contains("interlock strategy create")) << text;
 }
 
+TEST(StrategyView, SaysWhyAStrategyDoesNotTrade) {
+    const std::string one = R"({"id": "str_a", "status": "blocked", "blocked": {
+        "code": "disabled", "reason": "Trading is off.", "next": "Enable it."}})";
+    EXPECT_TRUE(describe_strategies(parsed(R"({"strategies": [)" + one + "]}"))
+                    .contains("blocked: disabled"));
+    const std::string text = describe_strategy(parsed(one));
+    EXPECT_TRUE(text.contains("disabled: Trading is off.")) << text;
+    EXPECT_TRUE(text.contains("Enable it.")) << text;
+}
+
 }  // namespace
 }  // namespace interlock

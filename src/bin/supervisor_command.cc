@@ -72,12 +72,20 @@ std::string describe(const std::deque<RecordedRound>& rounds) {
              action_of(round),
              text_at(round.decision, "confidence"),
              round.dispatch,
+             round.blocked.is_null() ? "yes" : text_at(round.blocked, "code"),
              text_at(round.decision, "reason")});
     }
-    return rows.empty()
-               ? "No decisions of the supervisor.\n"
-               : render_table(
-                     {"AT", "CONCERN", "MARKET", "DECISION", "SURE", "DISPATCH", "REASON"}, rows);
+    return rows.empty() ? "No decisions of the supervisor.\n"
+                        : render_table(
+                              {"AT",
+                               "CONCERN",
+                               "MARKET",
+                               "DECISION",
+                               "SURE",
+                               "DISPATCH",
+                               "TRADES",
+                               "REASON"},
+                              rows);
 }
 
 // One tenant's ledger with the line that shows how far it was read.
