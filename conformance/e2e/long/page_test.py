@@ -245,9 +245,11 @@ def stop_and_release(browser, shots):
     browser.until('!document.querySelector("#approval-list article")')
     check("Trading is off" in browser.text("#kill-why"), "the page says why nothing trades")
     browser.look("not_trading", shots)
-    browser.click("#enable-form button")
-    browser.until('document.querySelector("#kill-word").innerText === "Trading"')
-    check(browser.run('return document.querySelector("#enable-form").hidden'), "nothing to enable")
+    for button, word in (("Enable trading", "Trading"), ("Turn trading off", "Not trading"),
+                         ("Enable trading", "Trading")):
+        check(browser.text("#trading-form button") == button, f"the button says {button}")
+        browser.click("#trading-form button")
+        browser.until(f'document.querySelector("#kill-word").innerText === "{word}"')
 
 
 def read_audit(browser, shots):

@@ -31,6 +31,7 @@ function clearDesk() {
     }
     for (const place of document.querySelectorAll("#desk .problem")) place.replaceChildren();
     byId("new-key").hidden = true;
+    byId("trading-form").hidden = true;
     byId("kill-word").textContent = "…";
     byId("kill").classList.remove("running", "stopped");
     done("");
@@ -174,6 +175,8 @@ byId("logout").addEventListener("click", () =>
     }));
 byId("tenant").addEventListener("change", () => chooseTenant(byId("tenant").value));
 
+let blocked = null; // Why nothing of this tenant trades, as shown; null while it does.
+
 function showKill(status) {
     const own = tenant === SYSTEM ? status.global_active : status.tenant_active;
     byId("kill").classList.toggle("stopped", status.active);
@@ -193,11 +196,15 @@ function showKill(status) {
         else if (!own) facts.append(`It is released under “${tenantName(SYSTEM)}”.`);
         why.append(facts);
     } else if (status.blocked) {
-        why.append(el("p", {}, visible(status.blocked.reason)));
+        why.append(el("p", {}, visible(status.blocked.reason)),
+            el("p", { className: "quiet" }, visible(status.blocked.next)));
     }
+    blocked = status.blocked;
     // What another level holds off is not ours to turn on.
-    const ours = tenant === SYSTEM ? "disabled_for_all" : "disabled";
-    byId("enable-form").hidden = status.blocked?.code !== ours;
+    const isOff = (tenant === SYSTEM ? ["disabled_for_all"] : ["disabled", "account_disabled"])
+        .includes(blocked?.code);
+    byId("trading-form").hidden = status.active || (blocked !== null && !isOff);
+    byId("trading-button").textContent = isOff ? "Enable trading" : "Turn trading off";
     byId("stop-form").hidden = own;
     byId("release-form").hidden = !own || Boolean(status.release_approval_id);
 }
@@ -220,10 +227,13 @@ byId("stop-form").addEventListener("submit", async (event) => {
     }
 });
 
-onSubmit(byId("enable-form"), byId("kill-problem"), async () => {
+// Only what is shown is done: what was on or off when the button was pressed.
+onSubmit(byId("trading-form"), byId("kill-problem"), async () => {
+    const enabled = blocked !== null;
     const answer = await apiWithProof("POST", path("trading"), {
-        enabled: true, idempotency_key: newAttempt() });
-    done(answer.blocked ? `Enabled, but: ${visible(answer.blocked.reason)}` : "Trading is on.");
+        enabled, idempotency_key: newAttempt() });
+    if (!enabled) done("Trading is off. Open orders stay until somebody cancels them or stops.");
+    else done(answer.blocked ? `Enabled, but: ${visible(answer.blocked.reason)}` : "Trading is on.");
     await poll();
 });
 
@@ -254,6 +264,9 @@ function approvalCard(raw) {
                 ? "Your approval counts; another human has to approve as well."
                 : `${word === "approve" ? "Approved" : "Rejected"}: ${visible(answer.summary)}`);
             await poll();
+            if (approval.kind === "kill_release" && answer.state === "consumed" && blocked) {
+                done(`Released, but nothing trades yet. ${visible(blocked.reason)}`);
+            }
             byId("approvals-title").focus();
         }));
         return button;
