@@ -31,6 +31,10 @@ std::string data_folder_of(const GlobalOptions& global) {
     if (std::string named = variable("INTERLOCK_DATA"); !named.empty()) {
         return named;
     }
+    return default_data_folder();
+}
+
+std::string default_data_folder() {
     // The XDG rules say to ignore a relative path.
     if (const std::string data_home = variable("XDG_DATA_HOME"); data_home.starts_with('/')) {
         return data_home + "/interlock";

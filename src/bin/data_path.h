@@ -11,6 +11,8 @@ namespace interlock {
 // --data, else INTERLOCK_DATA, else $XDG_DATA_HOME/interlock, else ~/.local/share/interlock. The
 // configuration file may name another one: commands ask load_config(), which asks here first.
 std::string data_folder_of(const GlobalOptions& global);
+// The last two of these.
+std::string default_data_folder();
 
 inline std::string database_path(const std::string& data_folder) {
     return data_folder + "/interlock.db";

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "bin/child_process.h"
 #include "bin/config.h"
+#include "bin/demo_folder.h"
 #include "bin/demo_scenes.h"
 #include "bin/demo_strategies.h"
 #include "bin/serve_command.h"
@@ -125,7 +127,9 @@ Result<DemoLogin> prepare(const std::string& data_folder) {
 void print_welcome(const Server& server, const std::string& data, const DemoLogin& login) {
     const std::string address = server.address();
     std::cout << "\nInterlock is running at " << address << "\n";
-    std::cout << "  data in " << data << "; stop with Ctrl-C\n\n";
+    std::cout << "  data in " << data
+              << ", emptied at the next start unless it says --keep; stop with Ctrl-C\n"
+              << "  for commands in another terminal: export INTERLOCK_DATA=" << data << "\n\n";
     if (login.activation_path.empty()) {
         std::cout << "You are " << kOwner << "; your password was set in an earlier run.\n\n";
     } else {
@@ -186,6 +190,7 @@ struct DemoOptions {
     ServeOptions serve;
     bool no_scenes = false;
     bool scenes_only = false;
+    bool keep = false;
 };
 
 // The scenes and then, unless only they were wanted, a server that stays up.
@@ -196,7 +201,7 @@ ExitCode perform(Server& server, const std::string& data, const DemoOptions& opt
     }
     bool held = true;
     DemoStrategies strategies(server.plane(), kTenant);
-    if (!options.no_scenes) {
+    if (!options.no_scenes && !options.keep) {
         if (const auto resting = strategies.rest(); !resting) {
             return report(options.global, resting.error());
         }
@@ -220,6 +225,12 @@ ExitCode perform(Server& server, const std::string& data, const DemoOptions& opt
     return held ? ExitCode::ok : ExitCode::refused;
 }
 
+bool is_default(const LoadedConfig& loaded, std::string_view key) {
+    return std::any_of(loaded.entries.begin(), loaded.entries.end(), [&](const ConfigEntry& entry) {
+        return entry.key == key && entry.origin == "default";
+    });
+}
+
 ExitCode demo(const DemoOptions& options) {
     const GlobalOptions& global = options.global;
     std::vector<ConfigFlag> flags = config_flags(options.serve);
@@ -228,6 +239,14 @@ ExitCode demo(const DemoOptions& options) {
         return report(global, loaded.error());
     }
     Config& config = loaded->config;
+    if (is_default(*loaded, "data")) {
+        config.data_folder = default_demo_folder();
+    }
+    const auto prepared = prepare_demo_folder(
+        config.data_folder, options.keep ? DemoBefore::keep : DemoBefore::empty);
+    if (!prepared) {
+        return report(global, prepared.error());
+    }
     configure_log(config.log);
     block_stop_signals();
     std::optional<Result<ChildProcess>> sink;
@@ -267,8 +286,16 @@ void add_demo_command(CommandLine& line) {
     add_serve_options(*command, options->serve);
     CLI::Option* none = command->add_flag(
         "--no-scenes", options->no_scenes, "Start the server at once, without the scenes.");
-    command->add_flag("--scenes-only", options->scenes_only, "Play the scenes and end.")
-        ->excludes(none);
+    CLI::Option* only =
+        command->add_flag("--scenes-only", options->scenes_only, "Play the scenes and end.")
+            ->excludes(none);
+    command
+        ->add_flag(
+            "--keep",
+            options->keep,
+            "Go on with what the last run left in the demo's folder, without the scenes; otherwise "
+            "each run begins with an empty one.")
+        ->excludes(only);
     command->callback([&line, options] {
         line.run = [&line, options] {
             options->global = line.global;
