@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 39> kPlants{{
+constexpr std::array<PlantInfo, 41> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -60,7 +60,7 @@ constexpr std::array<PlantInfo, 39> kPlants{{
     {Plant::skip_gate,
      "skip_gate",
      "a plan that a gate rejected is sent to the venue all the same",
-     "I3 N2",
+     "I3 N2 blocked",
      Store::any,
      true},
     {Plant::lose_fill,
@@ -228,6 +228,21 @@ constexpr std::array<PlantInfo, 39> kPlants{{
      "with the records before a cut goes the seal at it",
      "archive",
      Store::memory},
+    {Plant::forget_blocked,
+     "forget_blocked",
+     "a restart forgets that a block is on record",
+     "blocked",
+     Store::any,
+     true,
+     true},
+    {Plant::show_trading,
+     "show_trading",
+     "the status of a bot leaves out what keeps it from trading",
+     "blocked",
+     Store::any,
+     true,
+     false,
+     true},
 }};
 
 constexpr PlantInfo kNone{Plant::none, "none", "nothing is broken", ""};

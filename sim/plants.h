@@ -57,6 +57,8 @@ enum class Plant {
     forget_folds,
     trust_tampered,
     archive_too_much,
+    forget_blocked,
+    show_trading,
 };
 
 struct PlantInfo {

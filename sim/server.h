@@ -108,6 +108,7 @@ public:
     void run_job();
     void run_jobs();
     const BotBoard& bot_board() { return bots_->board(); }
+    Json bot_status(const TenantId& tenant_id);
 
     // Finishes what was accepted and signs the chains, as a shutdown does.
     void finish();
@@ -140,7 +141,8 @@ private:
     bool plant_into_control(const Command& command, TurnRequest& request);
     void plant_into_tick();
     void plant_at_start();
-    void forget_folds();
+    // Saves `empty` over every row of that kind.
+    void forget_rows(const std::string& prefix, const Json& empty);
     Result<void> act_as_active(
         Turn& turn, const StrategyInstance& instance, const TurnRequest& act);
     void unpause(const StrategyInstance& instance);

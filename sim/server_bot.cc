@@ -244,6 +244,14 @@ void Server::act_unasked(const TenantId& tenant_id) {
     }
 }
 
+Json Server::bot_status(const TenantId& tenant_id) {
+    Json status = bots_->status(tenant_id);
+    if (world_.plant == Plant::show_trading) {
+        status.set("blocked", Json());
+    }
+    return status;
+}
+
 // The mistakes a restart makes with bots.
 void Server::spoil_bots() {
     for (const TenantId& tenant_id : world_.people.tenants) {

@@ -215,16 +215,16 @@ Result<void> Server::act_as_active(
 }
 
 // The mistakes a restart makes with strategies.
-void Server::forget_folds() {
-    const auto rows = plane_->runner.stored_states(std::string(kFoldPrefix));
+void Server::forget_rows(const std::string& prefix, const Json& empty) {
+    const auto rows = plane_->runner.stored_states(prefix);
     for (const auto& [key, state] : rows.value_or(std::map<std::string, StoredState>())) {
         TurnRequest turn;
         turn.tenant_id = system_tenant();
         turn.principal = internal_principal("recovery");
-        turn.function = "forget_folds";
+        turn.function = "forget_rows";
         turn.reply = [](const Result<Answer>&) {};
-        turn.decide = [machine = key](Turn& t) -> Result<TurnReply> {
-            t.save(machine, Json::object({{"open", Json::array()}}));
+        turn.decide = [machine = key, empty](Turn& t) -> Result<TurnReply> {
+            t.save(machine, empty);
             return Answer{200, "{}"};
         };
         engine_->submit_internal(std::move(turn));
@@ -233,7 +233,10 @@ void Server::forget_folds() {
 
 void Server::plant_at_start() {
     if (world_.plant == Plant::forget_folds) {
-        forget_folds();
+        forget_rows(std::string(kFoldPrefix), Json::object({{"open", Json::array()}}));
+    }
+    if (world_.plant == Plant::forget_blocked) {
+        forget_rows("blocked/", Json::object({{"code", ""}, {"strategies", Json::object()}}));
     }
     if (world_.plant != Plant::forget_pause && world_.plant != Plant::forget_running) {
         return;

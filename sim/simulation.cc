@@ -61,6 +61,7 @@ Simulation::Simulation(const RunConfig& config)
            .look = [this](const TenantId& tenant_id) { return bots_->look(tenant_id); }}) {
     if (world_.trades) {
         loop_ = std::make_unique<LoopInvariant>(*world_.venue, log_);
+        blocked_ = std::make_unique<BlockedInvariant>(*loop_, log_);
         world_.venue->on_submit = [this](const VenueOrderRequest& request) { on_submit(request); };
     }
     if (world_.supervised || world_.has_bots) {
@@ -115,6 +116,7 @@ RunResult Simulation::run(std::span<const Step> steps) {
     counts_.loop = loop_ ? loop_->counts() : LoopInvariant::Counts{};
     counts_.trader = trader_ ? trader_->counts() : TraderInvariant::Counts{};
     counts_.bots = bots_ ? bots_->counts() : BotInvariant::Counts{};
+    counts_.blocked = blocked_ ? blocked_->counts() : BlockedInvariant::Counts{};
     result.counts = counts_;
     if (result.violation) {
         tell("VIOLATION of " + result.violation->invariant + ": " + result.violation->what);
@@ -380,6 +382,7 @@ void Simulation::on_committed(std::span<const TurnCommit> turns) {
         ages_.on_commit(turn, clocks());
         if (loop_) {
             loop_->on_commit(turn, records);
+            blocked_->on_commit(turn, records);
         }
         if (trader_) {
             trader_->on_commit(turn, records);

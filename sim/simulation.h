@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/blocked_invariant.h"
 #include "sim/bot_invariant.h"
 #include "sim/bot_people.h"
 #include "sim/durable_view.h"
@@ -46,6 +47,7 @@ struct RunResult {
         LoopInvariant::Counts loop;
         TraderInvariant::Counts trader;
         BotInvariant::Counts bots;
+        BlockedInvariant::Counts blocked;
         EdgeCounts edges;
     } counts;
 };
@@ -93,6 +95,8 @@ private:
     void tend_bots(SeededRandom& random);
     void work_as_bots(SeededRandom& random);
     void spoil_key(SeededRandom& random, const TenantId& tenant_id);
+    // What displays say of a tenant at this moment; `in_turns`: those that take a turn as well.
+    void look_at_displays(const TenantId& tenant_id, bool in_turns);
     void wake_bots();
     void on_submit(const VenueOrderRequest& request);
     void check_may_leave(const TenantId& tenant_id, const std::string& what);
@@ -146,9 +150,10 @@ private:
     HostilePlanner planner_;
     Supervisors supervisors_;
     BotPeople bot_people_;
-    std::unique_ptr<LoopInvariant> loop_;      // Null where nobody trades.
-    std::unique_ptr<TraderInvariant> trader_;  // Null where there are no strategies.
-    std::unique_ptr<BotInvariant> bots_;       // Null where there are no bots.
+    std::unique_ptr<LoopInvariant> loop_;        // Null where nobody trades.
+    std::unique_ptr<TraderInvariant> trader_;    // Null where there are no strategies.
+    std::unique_ptr<BotInvariant> bots_;         // Null where there are no bots.
+    std::unique_ptr<BlockedInvariant> blocked_;  // Null where nobody trades.
     std::unique_ptr<DurableView> durable_;
     std::vector<Command> held_;  // By the network.
     std::unique_ptr<Server> server_;

@@ -1,5 +1,6 @@
 // The bots' part of a simulation: people and agents look after them, pulses come and go, and the
 // server dies between what a hydration reads and what it commits.
+#include "services/bot/bot_service.h"
 #include "sim/simulation.h"
 
 namespace interlock::sim {
@@ -8,7 +9,58 @@ namespace {
 constexpr int kWakeRounds = 30;
 constexpr Duration kWakePace = Duration::of_seconds(4);
 
+std::string code_in(const Json& json) {
+    const Json* const blocked = json.find("blocked");
+    return blocked == nullptr || blocked->is_null() ? "" : blocked->find("code")->as_string();
+}
+
+bool is_true(const Json& json, std::string_view key) {
+    const Json* const value = json.find(key);
+    return value != nullptr && value->is_bool() && value->as_bool();
+}
+
 }  // namespace
+
+void Simulation::look_at_displays(const TenantId& tenant_id, bool in_turns) {
+    const VenueAccount account = bot_account_of(tenant_id);
+    const bool is_latched = server_->plane().latch.is_raised(tenant_id);
+    const Json bot = server_->bot_status(tenant_id);
+    const bool runs = bot.find("bot_state")->as_string() == "running";
+    blocked_->on_display(
+        {.account = account,
+         .where = "/status",
+         .code = code_in(bot),
+         .is_latched = is_latched,
+         .is_stalled = runs && (is_true(bot, "stalled") || !is_true(bot, "connected")),
+         .is_strategy = true});
+    if (is_true(bot, "trading") != (runs && code_in(bot).empty())) {
+        log_.report("blocked", "/status of " + tenant_id.text() + " contradicts itself");
+    }
+    if (!in_turns) {
+        return;
+    }
+    const auto look = [&](const std::string& where) {
+        return [this, account, where, is_latched](const Result<Answer>& answer) {
+            const auto json = answer ? parse_json(answer->body) : Result<Json>(Json());
+            const Json* const list = json ? json->find("strategies") : nullptr;
+            const std::vector<Json> told =
+                list == nullptr ? std::vector<Json>{json.value_or(Json())} : list->items();
+            for (const Json& one : told) {
+                blocked_->on_display(
+                    {.account = account,
+                     .where = where,
+                     .code = code_in(one),
+                     .is_latched = is_latched,
+                     .is_strategy = list != nullptr});
+            }
+        };
+    };
+    const Principal reader = internal_principal("display");
+    server_->plane().strategies->list({reader, tenant_id, {}}, look("the list of strategies"));
+    server_->plane().kill.status(
+        {reader, tenant_id, KillSwitchService::Form::plain, {}}, look("/kill"));
+    work_through(1, Duration());
+}
 
 // Some time, long enough for a pulse now and then, and some work of every kind.
 void Simulation::work_as_bots(SeededRandom& random) {
@@ -22,6 +74,11 @@ void Simulation::work_as_bots(SeededRandom& random) {
         server_->run_job();
         for (int j = 0; random.chance(700) && j < 6 && world_.power.on; ++j) {
             server_->outbox().run_round(std::chrono::milliseconds(0));
+        }
+    }
+    for (const TenantId& tenant_id : world_.people.tenants) {
+        if (world_.power.on) {
+            look_at_displays(tenant_id, false);
         }
     }
 }
@@ -83,6 +140,11 @@ void Simulation::wake_bots() {
     for (const TenantId& tenant_id : world_.people.tenants) {
         if (!is_broken()) {
             bots_->check_awake(tenant_id);
+            look_at_displays(tenant_id, true);
+            const BotPeople::View bot = bots_->look(tenant_id);
+            if (bot.state == BotState::running && bot.is_connected) {
+                blocked_->check_noted(bot_account_of(tenant_id));
+            }
             deliver(bot_people_.stop(tenant_id));
         }
     }

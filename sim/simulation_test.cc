@@ -110,6 +110,10 @@ TEST_F(SimulationTest, RunsMeetWhatTheyAreAbout) {
         sum.bots.proposals += result.counts.bots.proposals;
         sum.bots.orders += result.counts.bots.orders;
         sum.bots.buys += result.counts.bots.buys;
+        sum.blocked.begun += result.counts.blocked.begun;
+        sum.blocked.changed += result.counts.blocked.changed;
+        sum.blocked.ended += result.counts.blocked.ended;
+        sum.blocked.displays += result.counts.blocked.displays;
     }
     EXPECT_GT(sum.deliveries, 5000u);
     EXPECT_GT(sum.effects, 300u);
@@ -136,6 +140,10 @@ TEST_F(SimulationTest, RunsMeetWhatTheyAreAbout) {
     EXPECT_GT(sum.bots.proposals, 5u);
     EXPECT_GT(sum.bots.orders, 100u);
     EXPECT_GT(sum.bots.buys, 3u);
+    EXPECT_GT(sum.blocked.begun, 20u);
+    EXPECT_GT(sum.blocked.changed, 5u);
+    EXPECT_GT(sum.blocked.ended, 20u);
+    EXPECT_GT(sum.blocked.displays, 100u);
 }
 
 TEST_F(SimulationTest, HasExactlyAsManyCommandsAsTurnsWereAskedFor) {
