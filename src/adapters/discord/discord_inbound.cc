@@ -106,7 +106,8 @@ std::optional<PassthroughForward> forward_of(
         .headers = {{"content-type", "application/json"}},
         .body = to_text(sanitised_interaction(json)),
         .profile = {}};
-    // Wherever else it may stand, it does not leave: gateways then get the plain event.
+    // A request that names it elsewhere too stays here; gateways then get the plain event, which is
+    // made of the command's words alone.
     if (token.reveal().size() >= kTokenBytesMin &&
         forward.body.find(token.reveal()) != std::string::npos) {
         return std::nullopt;

@@ -6,7 +6,8 @@
 namespace interlock {
 namespace {
 
-constexpr std::string_view kUserAgent = "DiscordBot (interlock, 1.0)";
+// Discord wants a URL and a version; it blocks agents of another form.
+constexpr std::string_view kUserAgent = "DiscordBot (https://interlock.invalid, 1.0)";
 
 Json body_of(const HttpResponse& response) {
     auto json = parse_json(response.body);

@@ -336,7 +336,9 @@ void TelegramPlatform::poll(PlatformInbox& inbox) {
 std::optional<std::vector<TelegramUpdate>> TelegramPlatform::fetch_updates() {
     const auto answer = api_.ask(
         get_updates_request(
-            {.offset = offset_, .limit = limit_, .timeout_seconds = kTelegramPollSeconds}),
+            {.offset = offset_,
+             .limit = limit_,
+             .timeout_seconds = has_fetched_ ? kTelegramPollSeconds : 0}),
         {.timeout = Duration::of_seconds(kTelegramPollSeconds + 10),
          .answer_bytes_max = kTelegramPollBytesMax,
          .ends_with_stop = true});
@@ -345,6 +347,7 @@ std::optional<std::vector<TelegramUpdate>> TelegramPlatform::fetch_updates() {
     }
     auto updates = answer && answer->is_ok ? read_updates(answer->result)
                                            : std::optional<std::vector<TelegramUpdate>>();
+    has_fetched_ = has_fetched_ || updates.has_value();
     if (answer && answer->is_ok && !updates) {
         set_health({.detail = "Telegram answered with something else than updates."});
         return std::nullopt;

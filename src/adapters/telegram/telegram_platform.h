@@ -113,6 +113,7 @@ private:
 
     // Of the thread that receives.
     std::optional<std::int64_t> offset_;
+    bool has_fetched_ = false;  // The first time Telegram is not asked to wait: it works, or not.
     std::int64_t limit_ = kTelegramUpdatesMax;
     Duration pause_ = kTelegramPauseMin;
 

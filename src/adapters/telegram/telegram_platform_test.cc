@@ -142,8 +142,19 @@ TEST_F(TelegramTest, LearnsItsNameBeforeItFetches) {
     EXPECT_EQ(telegram_->identity().username, "fake_bot");
     EXPECT_EQ(
         to_text(fake_.calls("getUpdates")[0].fields),
-        R"({"limit":100,"timeout":25,)"
+        R"({"limit":100,"timeout":0,)"
         R"("allowed_updates":["message","channel_post","callback_query"]})");
+}
+
+// What it has to say of its health must not wait for somebody to write.
+TEST_F(TelegramTest, AsksOnceWithoutWaitingAndThenWaits) {
+    fake_.push(FakeTelegram::message("one", 1, 42));
+    open().start(inbox_, "");
+    ASSERT_TRUE(fake_.wait_for("getUpdates", 2));
+    EXPECT_NE(
+        to_text(fake_.calls("getUpdates")[0].fields).find(R"("timeout":0)"), std::string::npos);
+    EXPECT_NE(
+        to_text(fake_.calls("getUpdates")[1].fields).find(R"("timeout":25)"), std::string::npos);
 }
 
 TEST_F(TelegramTest, ConfirmsAnUpdateOnlyAfterItIsStored) {

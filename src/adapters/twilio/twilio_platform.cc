@@ -33,6 +33,14 @@ WebhookAnswer refuse_webhook(int status, std::string why) {
     return answer;
 }
 
+std::string with_escaped_plus(std::string_view url) {
+    std::string escaped;
+    for (const char c : url) {
+        escaped += c == '+' ? std::string("%2B") : std::string(1, c);
+    }
+    return escaped;
+}
+
 }  // namespace
 
 TwilioPlatform::TwilioPlatform(Parts parts)
@@ -170,12 +178,20 @@ Result<DownloadedFile> TwilioPlatform::download(const FileQuestion& question) {
 }
 
 WebhookAnswer TwilioPlatform::receive(const WebhookRequest& request) {
-    // Twilio signs the address that it was told; what a proxy made of it is not known there.
+    // Twilio signs the address that it was told, where the plus of a number may be escaped; what a
+    // proxy made of it is not known there.
     WebhookRequest signed_request = request;
     const std::size_t query = request.url.find('?');
-    signed_request.url = parts_.config.public_url +
-                         (query == std::string::npos ? std::string() : request.url.substr(query));
-    const WebhookVerdict verdict = verify_twilio(signed_request, parts_.config.auth_token.reveal());
+    const std::string rest = query == std::string::npos ? std::string() : request.url.substr(query);
+    WebhookVerdict verdict;
+    for (const std::string& told :
+         {parts_.config.public_url, with_escaped_plus(parts_.config.public_url)}) {
+        signed_request.url = told + rest;
+        verdict = verify_twilio(signed_request, parts_.config.auth_token.reveal());
+        if (verdict.accepted) {
+            break;
+        }
+    }
     if (!verdict.accepted) {
         return refuse_webhook(403, verdict.code);
     }

@@ -50,8 +50,8 @@ protected:
         return twilio.call(call);
     }
     // Fields in byte order.
-    WebhookRequest webhook(const FormFields& fields) {
-        std::string to_sign(kUrl);
+    WebhookRequest webhook(const FormFields& fields, std::string_view url = kUrl) {
+        std::string to_sign(url);
         for (const auto& [name, value] : fields) {
             to_sign += name + value;
         }
@@ -144,6 +144,20 @@ TEST_F(TwilioTest, AStatusIsTakenAndDeliversNothing) {
         webhook({{"From", "+15550100"}, {"MessageSid", "SM1"}, {"MessageStatus", "delivered"}}));
     EXPECT_EQ(answer.status, 200);
     EXPECT_TRUE(answer.arrivals.empty());
+}
+
+TEST_F(TwilioTest, TheAddressMayHaveBeenToldWithItsPlusEscaped) {
+    const FormFields form = {{"Body", "hi"}, {"From", "+15550199"}, {"MessageSid", "SM1"}};
+    TwilioConfig plus = config();
+    plus.public_url = "https://relay.test/webhooks/sms/+15550100";
+    TwilioPlatform twilio = open(std::move(plus));
+    for (const char* const told :
+         {"https://relay.test/webhooks/sms/+15550100",
+          "https://relay.test/webhooks/sms/%2B15550100"}) {
+        EXPECT_EQ(twilio.receive(webhook(form, told)).status, 200) << told;
+    }
+    const auto other = webhook(form, "https://relay.test/webhooks/sms/%2b15550100");
+    EXPECT_EQ(twilio.receive(other).status, 403);
 }
 
 TEST_F(TwilioTest, TheSignatureIsOverTheAddressThatTwilioWasTold) {

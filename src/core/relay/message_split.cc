@@ -75,6 +75,27 @@ Block block_after(std::string_view text) {
     return block;
 }
 
+// Where the line begins that ends `text`.
+std::size_t last_line(std::string_view text) {
+    return text.rfind('\n') + 1;  // npos + 1 is 0.
+}
+
+// A cut right behind the line that opens a block would leave an empty one: the block begins in the
+// next part, or, when there is nothing before it, its first line is cut.
+Cut cut_around_fence(std::string_view text, const Cut& cut, std::size_t fits) {
+    const std::string_view part = text.substr(0, cut.at);
+    const std::size_t line = last_line(part);
+    if (cut.skip == 0 || !trim(part.substr(line)).starts_with(kFence) ||
+        !block_after(part).is_open) {
+        return cut;
+    }
+    if (line > 1) {
+        return {line - 1, 1};
+    }
+    const std::size_t space = text.substr(0, fits + 1).rfind(' ');
+    return space != std::string_view::npos && space > cut.at ? Cut{space, 1} : Cut{fits, 0};
+}
+
 }  // namespace
 
 std::size_t length_in(std::string_view text, LengthUnit unit) {
@@ -116,7 +137,11 @@ std::vector<std::string> split_message(std::string_view text, const SplitRule& r
             break;
         }
         const std::size_t reserve = rule.keeps_fences ? closing.size() : 0;
-        const Cut cut = find_cut(text, prefix_in(text, room - reserve, rule.unit).size());
+        const std::size_t fits = prefix_in(text, room - reserve, rule.unit).size();
+        Cut cut = find_cut(text, fits);
+        if (rule.keeps_fences && opening.empty()) {
+            cut = cut_around_fence(text, cut, fits);
+        }
         std::string part = opening + std::string(text.substr(0, cut.at));
         opening.clear();
         if (const Block block = block_after(part); rule.keeps_fences && block.is_open) {

@@ -86,6 +86,18 @@ TEST(MessageSplit, ClosesAndReopensACodeBlock) {
             "```py\nx = 1\nx = 2\nx = 3\n```", "```py\nx = 4\nx = 5\n```\nend"}));
 }
 
+TEST(MessageSplit, NeverLeavesAnEmptyCodeBlock) {
+    const SplitRule rule{.limit = 32, .unit = LengthUnit::code_points, .keeps_fences = true};
+    EXPECT_EQ(
+        split_message("```py\n" + std::string(40, 'x') + "\n```", rule),
+        (std::vector<std::string>{
+            "```py\n" + std::string(22, 'x') + "\n```",
+            "```py\n" + std::string(18, 'x') + "\n```"}));
+    EXPECT_EQ(
+        split_message("words before it\n```\n" + std::string(20, 'x') + "\n```", rule),
+        (std::vector<std::string>{"words before it", "```\n" + std::string(20, 'x') + "\n```"}));
+}
+
 TEST(MessageSplit, KeepsAnAstralCharacterWhole) {
     std::string text;
     for (int i = 0; i < 33; ++i) {
