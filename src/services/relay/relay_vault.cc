@@ -2,14 +2,21 @@
 
 #include <algorithm>
 
+#include "base/crypto.h"
 #include "base/errors.h"
 #include "base/log.h"
 
 namespace interlock {
 namespace {
 
-std::string key_of(const CapabilityRow& row) {
+std::string session_of(const CapabilityRow& row) {
     return row_key({row.instance_id, row.platform, row.bot_id, row.session_key, row.kind});
+}
+
+// What tells one binding of a session from another.
+std::string key_of(const CapabilityRow& row) {
+    constexpr std::size_t kDigits = 16;
+    return session_of(row) + "/" + sha256_hex(row.sealed).substr(0, kDigits);
 }
 
 // The session's key is not in it: one sealed text stands under all keys of a session.
@@ -38,8 +45,11 @@ Result<void> RelayVault::load(Timestamp now) {
         for (const RelayRow& stored : page) {
             TRY_ASSIGN(const CapabilityRow row, decode_row<CapabilityRow>(stored.json));
             after = stored.key;
-            if (row.is_open && now < row.expires_at) {
-                note_deferred(row, stored.key, now);
+            if (now < row.expires_at) {
+                sessions_[session_of(row)].push_back({row.expires_at, stored.key});
+                if (row.is_open) {
+                    note_deferred(row, stored.key, now);
+                }
             }
         }
         if (page.size() < static_cast<std::size_t>(kRelayRowsPage)) {
@@ -49,6 +59,9 @@ Result<void> RelayVault::load(Timestamp now) {
     // Rows come by key; the newest is the one that ends last.
     for (auto& [chat, held] : deferred_) {
         std::ranges::stable_sort(held, {}, &Deferred::expires_at);
+    }
+    for (auto& [session, held] : sessions_) {
+        std::ranges::stable_sort(held, {}, &Held::expires_at);
     }
     return {};
 }
@@ -90,15 +103,47 @@ Result<void> RelayVault::bind(RelayTurn& turn, const CapabilityBinding& binding)
         .chat_id = binding.chat_id,
         .sealed = {},
         .is_open = true,
-        .expires_at = binding.expires_at};
+        .expires_at = end_of(binding)};
     TRY_ASSIGN(row.sealed, seal_.seal(binding.value.reveal(), bound_of(row)));
+    std::vector<CapabilityRow> rows;
     for (const std::string& session_key : binding.session_keys) {
         row.session_key = session_key;
-        const std::string key = key_of(row);
-        state_.capabilities.put(turn, key, row, row.expires_at);
-        note_deferred(row, key, turn.now());
+        rows.push_back(row);
+    }
+    TRY(check_room(rows.size(), turn.now()));
+    for (const CapabilityRow& one : rows) {
+        const std::string key = key_of(one);
+        std::vector<Held>& held = sessions_[session_of(one)];
+        if (held.size() >= kCapabilitiesPerSessionMax) {
+            state_.capabilities.erase(turn, held.front().row_key);
+            held.erase(held.begin());
+        }
+        held.push_back({one.expires_at, key});
+        state_.capabilities.put(turn, key, one, one.expires_at);
+        note_deferred(one, key, turn.now());
     }
     return {};
+}
+
+// Never before the one that was bound last in the chat: after a restart their order is read from
+// their ends.
+Timestamp RelayVault::end_of(const CapabilityBinding& binding) const {
+    const auto held = deferred_.find({binding.instance_id, binding.bot, binding.chat_id});
+    if (held == deferred_.end() || held->second.back().expires_at < binding.expires_at) {
+        return binding.expires_at;
+    }
+    return held->second.back().expires_at + Duration{1};
+}
+
+Result<void> RelayVault::check_room(std::size_t sessions, Timestamp now) {
+    if (sessions_.size() + sessions <= kCapabilitySessionsMax) {
+        return {};
+    }
+    sweep(now);
+    if (sessions_.size() + sessions <= kCapabilitySessionsMax) {
+        return {};
+    }
+    return fail(errors::overloaded, "too many sessions have a capability");
 }
 
 std::optional<HeldCapability> RelayVault::open(const CapabilityRow& row) const {
@@ -118,25 +163,36 @@ std::optional<HeldCapability> RelayVault::open(const CapabilityRow& row) const {
 }
 
 std::optional<HeldCapability> RelayVault::find(const CapabilityQuestion& question, Timestamp now) {
-    const auto found = state_.capabilities.find(
-        row_key(
-            {question.instance_id,
-             question.bot.platform,
-             question.bot.bot_id,
-             question.session_key,
-             question.kind}),
-        now);
-    if (!found || *found == nullptr) {
-        return std::nullopt;  // A store that cannot be read is a no as well (I5).
+    const auto held = sessions_.find(row_key(
+        {question.instance_id,
+         question.bot.platform,
+         question.bot.bot_id,
+         question.session_key,
+         question.kind}));
+    if (held == sessions_.end()) {
+        return std::nullopt;
     }
-    const CapabilityRow& row = **found;
-    const CapabilityFacts facts{row.tenant_id, row.instance_id, row.platform, row.expires_at};
     const EgressCaller caller{
         .tenant = question.tenant_id,
         .instance_id = question.instance_id,
         .platform = question.bot.platform,
         .has_identity = true};
-    return may_follow_up(facts, caller, now) ? open(row) : std::nullopt;
+    std::optional<CapabilityRow> newest;
+    for (const Held& one : held->second) {
+        const auto found = state_.capabilities.find(one.row_key, now);
+        if (!found || *found == nullptr) {
+            continue;  // A store that cannot be read is a no as well (I5).
+        }
+        const CapabilityRow& row = **found;
+        const CapabilityFacts facts{row.tenant_id, row.instance_id, row.platform, row.expires_at};
+        if (may_follow_up(facts, caller, now)) {
+            if (row.is_open) {
+                return open(row);
+            }
+            newest = row;
+        }
+    }
+    return newest ? open(*newest) : std::nullopt;
 }
 
 std::optional<HeldCapability> RelayVault::open_deferred(const DeferredChat& chat, Timestamp now) {
@@ -144,12 +200,10 @@ std::optional<HeldCapability> RelayVault::open_deferred(const DeferredChat& chat
     if (found == deferred_.end()) {
         return std::nullopt;
     }
-    std::vector<Deferred>& held = found->second;
-    for (auto at = held.rbegin(); at != held.rend(); ++at) {
-        for (const std::string& key : at->row_keys) {
+    for (const Deferred& deferred : found->second) {
+        for (const std::string& key : deferred.row_keys) {
             const auto row = state_.capabilities.find(key, now);
-            // A later interaction of the same session may have taken the row.
-            if (row && *row != nullptr && (*row)->is_open && (*row)->sealed == at->group &&
+            if (row && *row != nullptr && (*row)->is_open && (*row)->sealed == deferred.group &&
                 now < (*row)->expires_at) {
                 return open(**row);
             }
@@ -188,6 +242,10 @@ void RelayVault::sweep(Timestamp now) {
         std::erase_if(
             at->second, [now](const Deferred& deferred) { return deferred.expires_at <= now; });
         at = at->second.empty() ? deferred_.erase(at) : std::next(at);
+    }
+    for (auto at = sessions_.begin(); at != sessions_.end();) {
+        std::erase_if(at->second, [now](const Held& held) { return held.expires_at <= now; });
+        at = at->second.empty() ? sessions_.erase(at) : std::next(at);
     }
 }
 

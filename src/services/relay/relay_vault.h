@@ -3,6 +3,7 @@
 // and used on behalf of the session that they belong to; no gateway, answer or log ever has one.
 //
 // Lane only. A binding is one credential under every key that a client may call its session (R10).
+// A session may have several: their deferred answers are given oldest first, as they were asked.
 #pragma once
 
 #include <map>
@@ -22,6 +23,9 @@ namespace interlock {
 inline constexpr std::size_t kDeferredPerChatMax = 8;
 inline constexpr std::size_t kDeferredChatsMax = 65'536;
 inline constexpr std::size_t kCapabilityKeysMax = 8;
+// Of one kind and session; beyond them the oldest goes.
+inline constexpr std::size_t kCapabilitiesPerSessionMax = 8;
+inline constexpr std::size_t kCapabilitySessionsMax = kDeferredChatsMax * 3;
 
 struct CapabilityBinding {
     TenantId tenant_id;
@@ -66,14 +70,13 @@ public:
     // Finds out which deferred answers hang. Before the lane starts.
     Result<void> load(Timestamp now);
 
-    // Replaces what the same session had of that kind.
     Result<void> bind(RelayTurn& turn, const CapabilityBinding& binding);
 
-    // Absent, expired, another tenant's or another instance's: nothing, and no difference between
-    // them.
+    // The oldest whose deferred answer hangs, else the newest. Absent, expired, another tenant's or
+    // another instance's: nothing, and no difference between them.
     std::optional<HeldCapability> find(const CapabilityQuestion& question, Timestamp now);
 
-    // The newest capability of the chat whose deferred answer still hangs.
+    // The oldest capability of the chat whose deferred answer still hangs.
     std::optional<HeldCapability> open_deferred(const DeferredChat& chat, Timestamp now);
     // Its deferred answer is being given: nobody else may give it.
     void close_deferred(RelayTurn& turn, const DeferredChat& chat, const std::string& group);
@@ -90,11 +93,18 @@ private:
     };
 
     void note_deferred(const CapabilityRow& row, const std::string& key, Timestamp now);
+    Result<void> check_room(std::size_t sessions, Timestamp now);
+    Timestamp end_of(const CapabilityBinding& binding) const;
     std::optional<HeldCapability> open(const CapabilityRow& row) const;
 
     RelayState& state_;
     const RelaySeal& seal_;
     std::map<DeferredChat, std::vector<Deferred>> deferred_;  // Oldest first.
+    struct Held {
+        Timestamp expires_at;
+        std::string row_key;
+    };
+    std::map<std::string, std::vector<Held>> sessions_;  // By session and kind, oldest first.
 };
 
 }  // namespace interlock

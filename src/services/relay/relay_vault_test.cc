@@ -80,20 +80,20 @@ TEST_F(RelayVaultTest, StoresOnlySealedText) {
     }
 }
 
-TEST_F(RelayVaultTest, OpensTheNewestDeferredAnswerOnceAndThenTheOneBefore) {
+TEST_F(RelayVaultTest, OpensTheOldestDeferredAnswerOnceAndThenTheNext) {  // R10
     bind("first", {"k1"});
     desk_.clock.advance(Duration::of_seconds(1));
     bind("second", {"k9"});
-    auto newest = deferred();
-    ASSERT_TRUE(newest);
-    EXPECT_EQ(newest->value.reveal(), "second");
-    close(newest->group);
-    auto before = deferred();
-    ASSERT_TRUE(before);
-    EXPECT_EQ(before->value.reveal(), "first");
-    close(before->group);
+    auto oldest = deferred();
+    ASSERT_TRUE(oldest);
+    EXPECT_EQ(oldest->value.reveal(), "first");
+    close(oldest->group);
+    auto next = deferred();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->value.reveal(), "second");
+    close(next->group);
     EXPECT_FALSE(deferred());
-    EXPECT_EQ(find("k9"), "second");  // It can still be followed up.
+    EXPECT_EQ(find("k1"), "first");  // It can still be followed up.
 }
 
 TEST_F(RelayVaultTest, KnowsAfterARestartWhichAnswersHang) {
@@ -108,14 +108,32 @@ TEST_F(RelayVaultTest, KnowsAfterARestartWhichAnswersHang) {
     EXPECT_EQ(find("k2"), "tok");
 }
 
-TEST_F(RelayVaultTest, ALaterInteractionOfTheSessionReplacesTheEarlier) {
+// Two commands of one session, bound in one moment: each "thinking…" gets the answer to it, also
+// after a restart.
+TEST_F(RelayVaultTest, KeepsEveryInteractionOfASessionAndUsesTheOldestFirst) {  // R10
     bind("first");
     bind("second");
-    EXPECT_EQ(find("k1"), "second");
-    auto held = deferred();
-    ASSERT_TRUE(held);
-    close(held->group);
-    EXPECT_FALSE(deferred());  // The first one's credential is gone.
+    bind("third");
+    for (const std::string expected : {"first", "second", "third"}) {
+        EXPECT_EQ(find("k1"), expected);
+        EXPECT_EQ(find("k2"), expected);
+        auto held = deferred();
+        ASSERT_TRUE(held);
+        EXPECT_EQ(held->value.reveal(), expected);
+        close(held->group);
+        desk_.restart();
+    }
+    EXPECT_FALSE(deferred());
+    EXPECT_EQ(find("k1"), "third");  // What is said further belongs to the last.
+}
+
+TEST_F(RelayVaultTest, ForgetsTheOldestOfASessionBeyondTheBound) {
+    for (std::size_t i = 0; i <= kCapabilitiesPerSessionMax; ++i) {
+        bind("tok" + std::to_string(i));
+    }
+    EXPECT_EQ(find("k1"), "tok1");
+    desk_.restart();
+    EXPECT_EQ(find("k1"), "tok1");
 }
 
 TEST_F(RelayVaultTest, ForgetsTheOldestDeferredAnswerBeyondTheBound) {
@@ -128,7 +146,7 @@ TEST_F(RelayVaultTest, ForgetsTheOldestDeferredAnswerBeyondTheBound) {
         close(held->group);
     }
     EXPECT_EQ(opened.size(), kDeferredPerChatMax);
-    EXPECT_EQ(opened.back(), "tok1");
+    EXPECT_EQ(opened.front(), "tok1");
 }
 
 TEST_F(RelayVaultTest, RefusesWhatHasNoValueSessionOrTime) {
