@@ -108,12 +108,36 @@ inline Json rsa_jwk(std::string_view kid, std::string_view modulus) {
          {"e", "AQAB"}});
 }
 // The issuer's key set, before and after it made a second key.
+inline constexpr std::string_view kModulus3 =
+    "t1WDuaCQ0Nmk8-cVsHe2-byDcd9YpXb5ArhbTxQowo59QUrU4aYI7ehmVo7Ck4ppSZM_vK_kkpzQE4v6Od_KXJA0"
+    "G5ouam9tXO0Sh3hOLufwsmeHe2Xhh_tVp-EKoDNPd1XuzkjihFn4NLxEQGFLgzLk-PjRUxd0czaH7ewdhgaUSrH2"
+    "ye3V-VOA0z5Ro0DxYShwVX573TBPYjeLI0fhS-vw8EBMXcd87nBMZIS4hjnUfIyvlRJhcnvnNaJXyvB6x5qzyapA"
+    "5JMEL99QLetN4skmKZqW1qRGY-_7w0Fs-gV2ikqpErHajgYTDgRDBdUuwjAWv-ZLtxhRBzeOHAqe-w";
+// The audience is a list of one, and of two.
+inline constexpr std::string_view kListedAgentToken =
+    "eyJhbGciOiJSUzI1NiIsImtpZCI6ImszIn0.eyJpc3MiOiJodHRwczovL2lkLmV4YW1wbGUiLCJhdWQiOlsiYWdl"
+    "bnQ6aW5zdC0xIl0sImV4cCI6MTc5NDc0NzYwMCwidGVuYW50IjoiYWNtZSJ9.D_tPhfCdgNEOFHgiXu-Lvt7aNTK"
+    "__UxCCMXO6zAxbhdvlnFUXG2JCjv9vk_Df2_LYaFqb6yyeT0dqN5h3liAHVSS39H9xED-Lf_AKTCsHRcYQAmu8c-"
+    "eYRg9EB-YGq7rUruLoXA-vjOBtQATpYNOCWD0vQBSqsDDdZaRTc5H2vC0W0lJaz9FElA5zY7M5rM7wJYrF-ClCmf"
+    "UyyzVigViPUCO4GbmG5MRAkVzg5bUaDWpOPpyzwQdERFj8REB-4pvyIppc5QO59BWeohilzpcCIp0IgTfSNkhmYk"
+    "YbYQIwr0Z3dZYCdmsEdUfkE6dZBt2ETlQk8KMrKVXvfbdITxvJw";
+inline constexpr std::string_view kTwiceListedAgentToken =
+    "eyJhbGciOiJSUzI1NiIsImtpZCI6ImszIn0.eyJpc3MiOiJodHRwczovL2lkLmV4YW1wbGUiLCJhdWQiOlsiYWdl"
+    "bnQ6aW5zdC0xIiwiYWdlbnQ6aW5zdC0yIl0sImV4cCI6MTc5NDc0NzYwMCwidGVuYW50IjoiYWNtZSJ9.GQilT0p"
+    "5WNPEzNEGPEBglydOR_AMUz-2R5kZGNpzp_zBncrXr2eIjtxueR5dXrLMCzT7JR97E4KSKoI_9-F8Kt0jKF7eDA1"
+    "8XUm04QCLj4SlwND-7bhYLmy25fNZdzXAmWYSxlnReK8y1w1lu3AfQVESMgkApemFrI0aNH90ET59NRo0I1iEPwR"
+    "ZBelz56D-r1v4hlLao2-bm0VIUYTIqqCe5mOzJ6f3diH7t8RFo-a6ZYI82Tq_ZCODtNMePUfSfFR8xPxH9_fodpR"
+    "gCNNAa7Dkb-lZ02pS4_EkTTPIpEyG_Y_w3zUQ07V2uOQsfwQX0_ed1dDX3xuU_bRR4j6Klg";
+
 inline Json first_key_set() {
     return Json::object({{"keys", Json::array({rsa_jwk("k1", kModulus1)})}});
 }
 inline Json second_key_set() {
     return Json::object(
         {{"keys", Json::array({rsa_jwk("k1", kModulus1), rsa_jwk("k2", kModulus2)})}});
+}
+inline Json third_key_set() {
+    return Json::object({{"keys", Json::array({rsa_jwk("k3", kModulus3)})}});
 }
 
 }  // namespace interlock

@@ -337,6 +337,17 @@ TEST(RelayManageConformance, S72DmDefaultIsForLinkedUsers) {
     EXPECT_EQ(connector.post("/manage/dm-default", bearer, body).status, 200);
 }
 
+// 003 §3: "a per-tenant delivery key is still issued".
+TEST(RelayManageConformance, S3TheDeliveryKeyIsTheTenants) {
+    Connector connector;
+    const std::string acme(kAcmeBearer);
+    const Said first = connector.provision(acme, R"("gatewayId":"gw-1")");
+    const Said second = connector.provision(acme, R"("gatewayId":"gw-2")");
+    const Said foreign = connector.provision(std::string(kGlobexBearer), R"("gatewayId":"gw-3")");
+    EXPECT_EQ(first.text("deliveryKey"), second.text("deliveryKey"));
+    EXPECT_NE(first.text("deliveryKey"), foreign.text("deliveryKey"));
+}
+
 // 003 §7.3: a full replace; an absent row means the defaults; success is 200 and nothing else.
 TEST(RelayManageConformance, S73ThePolicyIsReplacedWhole) {
     Connector connector;

@@ -171,7 +171,6 @@ void fields(GatewayRow& row, F&& f) {
     f("tenant_id", row.tenant_id);
     f("instance_id", row.instance_id);
     f("secrets", row.secrets);
-    f("delivery_key", row.delivery_key);
     f("wake_url", row.wake_url);
     f("is_wake_trusted", row.is_wake_trusted);
     f("display_name", row.display_name);
@@ -198,6 +197,11 @@ void fields(InstanceRow& row, F&& f) {
     f("relevance", row.relevance);
     f("identities", row.identities);
     f("made_at", row.made_at);
+}
+
+template <class F>
+void fields(DeliveryKeyRow& row, F&& f) {
+    f("sealed", row.sealed);
 }
 
 template <class F>
@@ -426,6 +430,7 @@ Result<Row> decode_row(std::string_view json_text) {
     template std::string encode_row(const Row&); \
     template Result<Row> decode_row(std::string_view)
 INTERLOCK_RELAY_ROW(GatewayRow);
+INTERLOCK_RELAY_ROW(DeliveryKeyRow);
 INTERLOCK_RELAY_ROW(InstanceRow);
 INTERLOCK_RELAY_ROW(RouteRow);
 INTERLOCK_RELAY_ROW(BindingRow);

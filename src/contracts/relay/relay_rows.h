@@ -41,13 +41,18 @@ struct GatewayRow {
     TenantId tenant_id;
     std::string instance_id;
     std::vector<SealedSecret> secrets;  // Newest first.
-    std::string delivery_key;           // Sealed; issued for older clients and used by nobody.
     std::string wake_url;
     bool is_wake_trusted = false;  // An operator registered the URL: private addresses are fine.
     std::string display_name;
     std::string made_by;
     Timestamp made_at;
     std::optional<Timestamp> revoked_at;
+};
+
+// Key: tenant_id. Issued with every secret of the tenant's gateways (seed 003 §3) and used by nobody.
+struct DeliveryKeyRow {
+    static constexpr std::string_view kKind = "delivery_key";
+    std::string sealed;  // Base64.
 };
 
 struct BotIdentityRow {

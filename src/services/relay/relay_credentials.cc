@@ -20,8 +20,8 @@ constexpr std::string_view kCredentialPrefix = "ilr";
 std::string secret_bound(const std::string& gateway_id) {
     return "gateway secret\n" + gateway_id;
 }
-std::string delivery_bound(const std::string& gateway_id) {
-    return "gateway delivery key\n" + gateway_id;
+std::string delivery_bound(const TenantId& tenant_id) {
+    return "tenant delivery key\n" + tenant_id.text();
 }
 
 std::unexpected<Error> bad_identity() {
@@ -137,8 +137,11 @@ AuthVerdict RelayCredentials::authenticate(std::string_view bearer, Timestamp no
 
 AuthVerdict RelayCredentials::authenticate_agent(std::string_view token) const {
     const auto claims = unverified_claims(token);
-    const Json* const audience = claims ? claims->find("aud") : nullptr;
+    const Json* audience = claims ? claims->find("aud") : nullptr;
     // Only a single audience: with several, the issuer would leave us the choice.
+    if (audience != nullptr && audience->is_array() && audience->items().size() == 1) {
+        audience = &audience->items().front();
+    }
     if (audience == nullptr || !audience->is_string() ||
         !audience->as_string().starts_with("agent:")) {
         return {AuthVerdict::Kind::rejected, {}};
@@ -325,7 +328,9 @@ Result<Json> RelayCredentials::decide_provision(
             turn,
             {.tenant_id = who.tenant_id,
              .gateway_id = request.gateway_id,
-             .instance_id = request.instance_id.empty() ? request.gateway_id : request.instance_id,
+             .instance_id = request.instance_id.empty()
+                                ? instance_of_gateway(who.tenant_id, request.gateway_id)
+                                : request.instance_id,
              .principal = who.principal}));
     adopt(planned, request);
     TRY(check_identities(planned));
@@ -354,6 +359,13 @@ Result<Json> RelayCredentials::decide_provision(
          {"gatewayId", planned.row.gateway_id},
          {"instanceId", planned.row.instance_id},
          {"routeKeys", std::move(routed)}});
+}
+
+// Unless it names one: the instance that it has, or its own name.
+std::string RelayCredentials::instance_of_gateway(
+    const TenantId& tenant_id, const std::string& gateway_id) const {
+    const GatewayRow* const known = parts_.state.gateways.get(gateway_id);
+    return known != nullptr && known->tenant_id == tenant_id ? known->instance_id : gateway_id;
 }
 
 // What a gateway says about itself each time it boots.
@@ -409,7 +421,7 @@ Result<RelayCredentials::Plan> RelayCredentials::plan(RelayTurn& turn, const Wis
         return fail(errors::gateway_revoked, "This gateway was revoked.");
     }
     if (known != nullptr && !known->revoked_at) {
-        return plan_known(*known);
+        return plan_known(*known, turn.now());
     }
     if (known == nullptr) {
         TRY(parts_.holdings.check_room(Holding::gateway, wish.tenant_id));
@@ -420,13 +432,13 @@ Result<RelayCredentials::Plan> RelayCredentials::plan(RelayTurn& turn, const Wis
         .tenant_id = wish.tenant_id,
         .instance_id = wish.instance_id,
         .secrets = {},
-        .delivery_key = {},
         .wake_url = {},
         .display_name = {},
         .made_by = wish.principal,
         .made_at = turn.now(),
         .revoked_at = std::nullopt};
     TRY(fill_secrets(planned, turn.now(), wish.secret.clone()));
+    TRY(fill_delivery_key(planned, turn.now()));
     if (instance == nullptr) {
         planned.instance.emplace();
         planned.instance->instance_id = wish.instance_id;
@@ -437,27 +449,40 @@ Result<RelayCredentials::Plan> RelayCredentials::plan(RelayTurn& turn, const Wis
 }
 
 // The secret it has already: clients keep only what they were told first.
-Result<RelayCredentials::Plan> RelayCredentials::plan_known(const GatewayRow& row) const {
+Result<RelayCredentials::Plan> RelayCredentials::plan_known(
+    const GatewayRow& row, Timestamp now) const {
     Plan planned;
     planned.row = row;
     planned.is_changed = false;
     TRY_ASSIGN(
         planned.secret, parts_.seal.open(row.secrets.front().sealed, secret_bound(row.gateway_id)));
-    TRY_ASSIGN(
-        planned.delivery_key, parts_.seal.open(row.delivery_key, delivery_bound(row.gateway_id)));
+    TRY(fill_delivery_key(planned, now));
+    planned.is_changed = planned.new_delivery_key.has_value();
     return planned;
+}
+
+// One for the tenant, whichever gateway asks.
+Result<void> RelayCredentials::fill_delivery_key(Plan& planned, Timestamp now) const {
+    const TenantId& tenant_id = planned.row.tenant_id;
+    TRY_ASSIGN(const DeliveryKeyRow* held, parts_.state.delivery_keys.find(tenant_id.text(), now));
+    if (held != nullptr) {
+        TRY_ASSIGN(planned.delivery_key, parts_.seal.open(held->sealed, delivery_bound(tenant_id)));
+        return {};
+    }
+    planned.delivery_key = parts_.ids.new_secret(kCredentialPrefix);
+    TRY_ASSIGN(
+        std::string sealed,
+        parts_.seal.seal(planned.delivery_key.reveal(), delivery_bound(tenant_id)));
+    planned.new_delivery_key = DeliveryKeyRow{std::move(sealed)};
+    return {};
 }
 
 Result<void> RelayCredentials::fill_secrets(
     Plan& planned, Timestamp now, SecretString secret) const {
     planned.secret = secret.empty() ? parts_.ids.new_secret(kCredentialPrefix) : std::move(secret);
-    planned.delivery_key = parts_.ids.new_secret(kCredentialPrefix);
     const std::string& id = planned.row.gateway_id;
     TRY_ASSIGN(std::string sealed, parts_.seal.seal(planned.secret.reveal(), secret_bound(id)));
     planned.row.secrets = {{std::move(sealed), now, std::nullopt}};
-    TRY_ASSIGN(
-        planned.row.delivery_key,
-        parts_.seal.seal(planned.delivery_key.reveal(), delivery_bound(id)));
     return {};
 }
 
@@ -465,6 +490,10 @@ Result<void> RelayCredentials::fill_secrets(
 Result<void> RelayCredentials::apply(RelayTurn& turn, Plan& planned) {
     TRY_ASSIGN(GatewayFactsPtr facts, facts_of(planned.row));
     parts_.holdings.put_gateway(turn, planned.row);
+    if (planned.new_delivery_key) {
+        parts_.state.delivery_keys.put(
+            turn, planned.row.tenant_id.text(), *planned.new_delivery_key);
+    }
     if (planned.instance) {
         parts_.state.instances.put(turn, planned.row.instance_id, *planned.instance);
     }

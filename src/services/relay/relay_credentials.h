@@ -123,7 +123,8 @@ private:
         GatewayRow row;
         std::optional<InstanceRow> instance;  // To be written.
         SecretString secret;
-        SecretString delivery_key;
+        SecretString delivery_key;                       // Of the tenant.
+        std::optional<DeliveryKeyRow> new_delivery_key;  // It had none.
         bool is_changed = true;
     };
     struct Wish {
@@ -147,6 +148,7 @@ private:
     bool is_tenant(const TenantId& tenant_id) const;
 
     Result<Json> decide_enroll(RelayTurn& turn, const Bearer& who, const EnrollRequest& request);
+    std::string instance_of_gateway(const TenantId& tenant_id, const std::string& gateway_id) const;
     Result<Json> decide_provision(
         RelayTurn& turn, const Bearer& who, const ProvisionRequest& request);
     bool brings_wake_url(const ProvisionRequest& request) const;
@@ -164,7 +166,8 @@ private:
     Result<Json> list_of(const TenantId& tenant_id) const;
 
     Result<Plan> plan(RelayTurn& turn, const Wish& wish) const;
-    Result<Plan> plan_known(const GatewayRow& row) const;
+    Result<Plan> plan_known(const GatewayRow& row, Timestamp now) const;
+    Result<void> fill_delivery_key(Plan& planned, Timestamp now) const;
     Result<void> fill_secrets(Plan& planned, Timestamp now, SecretString secret) const;
     void adopt(Plan& planned, const ProvisionRequest& request) const;
     Result<void> check_identities(const Plan& planned) const;

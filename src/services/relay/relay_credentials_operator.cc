@@ -136,7 +136,6 @@ Result<Json> RelayCredentials::decide_rotate(RelayTurn& turn, const Rotation& ro
     Plan planned;
     planned.row = *known;
     TRY(fill_secrets(planned, turn.now(), {}));
-    planned.row.delivery_key = known->delivery_key;
     planned.row.secrets.insert(planned.row.secrets.end(), older.begin(), older.end());
     TRY(apply(turn, planned));
     AuditDraft draft =

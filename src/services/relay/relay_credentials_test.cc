@@ -341,6 +341,19 @@ TEST(RelayCredentials, TakesTheAgentsTokenOfAnIssuer) {
     EXPECT_EQ(judge(kForeignAgentToken).kind, Kind::rejected);
 }
 
+TEST(RelayCredentials, TakesAnAudienceThatIsAListOfOneAndNoLongerOne) {
+    World world({.has_issuer = true});
+    world.key_set = third_key_set();
+    ASSERT_TRUE(world.restart().has_value());
+    world.add_gateway(gateway_of("inst-1"));
+    const auto judge = [&](std::string_view token) {
+        return world.credentials().authenticate(token, world.clock.now());
+    };
+    EXPECT_EQ(judge(kListedAgentToken).kind, Kind::accepted);
+    EXPECT_EQ(judge(kListedAgentToken).caller.instance_id, "inst-1");
+    EXPECT_EQ(judge(kTwiceListedAgentToken).kind, Kind::rejected);
+}
+
 TEST(RelayCredentials, RefusesAnAgentsTokenOfAnInstanceNobodyHas) {
     World world({.has_issuer = true});
     EXPECT_EQ(

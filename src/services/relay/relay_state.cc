@@ -45,6 +45,7 @@ RelayState::RelayState(RelayStore& store)
       sent(store, kRecent<SentRow>),
       enrollments(store, kRecent<EnrollmentRow>),
       tenant_tokens(store, kRecent<TenantTokenRow>),
+      delivery_keys(store, kRecent<DeliveryKeyRow>),
       link_codes(store, kRecent<LinkCodeRow>),
       capabilities(store, kRecent<CapabilityRow>),
       outbounds(store, kRecent<OutboundRow>),

@@ -38,6 +38,7 @@ public:
     RelayTable<SentRow> sent;
     RelayTable<EnrollmentRow> enrollments;
     RelayTable<TenantTokenRow> tenant_tokens;
+    RelayTable<DeliveryKeyRow> delivery_keys;
     RelayTable<LinkCodeRow> link_codes;
     RelayTable<CapabilityRow> capabilities;
     RelayTable<OutboundRow> outbounds;
