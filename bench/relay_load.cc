@@ -194,6 +194,7 @@ Result<void> LoadServer::add_instances() {
         plane_->management.bind(
             "operator",
             {.platform = "local",
+             .bot_id = {},
              .user_id = user_of(i),
              .user_name = user_of(i),
              .instance_id = bench_instance_id(i)},

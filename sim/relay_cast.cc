@@ -47,7 +47,7 @@ RelayCast make_relay_cast(std::uint64_t seed) {
                  static_cast<GatewayKind>(random.below(3))});
         }
     }
-    cast.bots = {{"discord", "100"}, {"telegram", "200"}};
+    cast.bots = {{"discord", "100"}, {"telegram", "200"}, {"telegram", "201"}};
     for (std::size_t i = 0; i < kUsers; ++i) {
         cast.users.push_back("u" + std::to_string(i));
     }
@@ -58,6 +58,8 @@ RelayCast make_relay_cast(std::uint64_t seed) {
         const std::string id = "-10" + std::to_string(group);
         cast.chats.push_back({cast.bots[1], id, {}, {}, id, {}});
     }
+    // Both bots of the platform are in this one.
+    cast.chats.push_back({cast.bots[2], "-101", {}, {}, "-101", {}});
     for (const BotKey& bot : cast.bots) {
         for (const std::string& user : cast.users) {
             cast.chats.push_back({bot, "dm-" + user, {}, {}, {}, user});

@@ -1,5 +1,6 @@
-// Who and what there is in the relay's world: tenants that share two bots, their instances, the
-// people who write, and the chats they write in. This is the truth that the checkers go by.
+// Who and what there is in the relay's world: tenants that share three bots, two of them of one
+// platform, their instances, the people who write, and the chats they write in. This is the truth
+// that the checkers go by.
 #pragma once
 
 #include <cstdint>

@@ -146,12 +146,11 @@ void RelaySimulation::read_mail(
     }
     const auto& inbound = std::get<InboundFrame>(frame);
     const SessionSource& source = inbound.event.source;
-    for (const BotKey& bot : cast_.bots) {
-        const std::pair<BotKey, std::string> chat{bot, source.chat_id};
-        if (bot.platform == source.platform &&
-            std::ranges::find(gateway.chats, chat) == gateway.chats.end()) {
-            gateway.chats.push_back(chat);
-        }
+    const std::pair<BotKey, std::string> chat{
+        {source.platform, inbound.event.bot_id}, source.chat_id};
+    if (cast_.chat(chat.first, chat.second) != nullptr &&
+        std::ranges::find(gateway.chats, chat) == gateway.chats.end()) {
+        gateway.chats.push_back(chat);
     }
     auto& window = gateway.replay_window;
     const bool is_repeat = gateway.member->kind != GatewayKind::june &&

@@ -58,22 +58,22 @@ void RelayOracle::note_delivered(const RelayMail& mail, const std::string& insta
 
 void RelayOracle::note_sent(
     const BotKey& bot, const std::string& message_id, const std::string& instance) {
-    sent_[row_key({bot.platform, message_id})] = instance;
+    sent_[row_key({bot.platform, bot.bot_id, message_id})] = instance;
 }
 
 std::string RelayOracle::sender_of(const BotKey& bot, const std::string& message_id) const {
-    const auto found = sent_.find(row_key({bot.platform, message_id}));
+    const auto found = sent_.find(row_key({bot.platform, bot.bot_id, message_id}));
     return found == sent_.end() ? std::string() : found->second;
 }
 
 void RelayOracle::note_reaction(
     const BotKey& bot, const ReactAction& action, const std::string& instance) {
-    reactions_.insert(row_key({bot.platform, action.message_id, action.emoji, instance}));
+    reactions_.insert(row_key({bot.bot_id, action.message_id, action.emoji, instance}));
 }
 
 bool RelayOracle::has_reacted(
     const BotKey& bot, const ReactAction& action, const std::string& instance) const {
-    return reactions_.contains(row_key({bot.platform, action.message_id, action.emoji, instance}));
+    return reactions_.contains(row_key({bot.bot_id, action.message_id, action.emoji, instance}));
 }
 
 TenantId RelayOracle::route_of(const BotKey& bot, const std::string& discriminator) const {
@@ -82,19 +82,26 @@ TenantId RelayOracle::route_of(const BotKey& bot, const std::string& discriminat
 }
 
 bool RelayOracle::is_bound(
-    const std::string& platform, const std::string& user, const std::string& to) const {
-    return bindings_.contains(row_key({platform, user, to}));
+    const BotKey& bot, const std::string& user, const std::string& to) const {
+    return bindings_.contains(row_key({bot.platform, bot.bot_id, user, to}));
 }
 
-// His choice when he is bound to it, else whom he was bound to first.
-std::string RelayOracle::dm_target(const std::string& platform, const std::string& user) const {
-    const auto chosen = dm_defaults_.find(row_key({platform, user}));
-    if (chosen != dm_defaults_.end() && is_bound(platform, user, chosen->second)) {
+bool RelayOracle::is_bound_elsewhere(
+    const BotKey& bot, const std::string& user, const std::string& to) const {
+    return !is_bound(bot, user, to) && std::ranges::any_of(bindings_, [&](const auto& item) {
+        const BindingRow& row = item.second;
+        return row.platform == bot.platform && row.user_id == user && row.instance_id == to;
+    });
+}
+
+std::string RelayOracle::dm_target(const BotKey& bot, const std::string& user) const {
+    const auto chosen = dm_defaults_.find(row_key({bot.platform, bot.bot_id, user}));
+    if (chosen != dm_defaults_.end() && is_bound(bot, user, chosen->second)) {
         return chosen->second;
     }
     const BindingRow* first = nullptr;
     for (const auto& [key, row] : bindings_) {
-        if (row.platform == platform && row.user_id == user &&
+        if (BotKey{row.platform, row.bot_id} == bot && row.user_id == user &&
             (first == nullptr || row.made_at < first->made_at)) {
             first = &row;
         }
@@ -107,19 +114,19 @@ TenantId RelayOracle::tenant_of(const RelayMail& mail) const {
     if (!chat.is_dm()) {
         return route_of(chat.bot, chat.discriminator);
     }
-    const std::string target = dm_target(chat.bot.platform, mail.user);
+    const std::string target = dm_target(chat.bot, mail.user);
     return target.empty() ? TenantId() : cast_.member(target).tenant_id;
 }
 
 bool RelayOracle::is_owner(const RelayMail& mail, const RelayMember& member) const {
-    return is_bound(cast_.chats[mail.chat].bot.platform, mail.user, member.instance_id);
+    return is_bound(cast_.chats[mail.chat].bot, mail.user, member.instance_id);
 }
 
 std::vector<std::string> RelayOracle::owners_of(
-    const std::string& platform, const std::string& instance_id) const {
+    const BotKey& bot, const std::string& instance_id) const {
     std::vector<const BindingRow*> rows;
     for (const auto& [key, row] : bindings_) {
-        if (row.platform == platform && row.instance_id == instance_id) {
+        if (BotKey{row.platform, row.bot_id} == bot && row.instance_id == instance_id) {
             rows.push_back(&row);
         }
     }
@@ -129,6 +136,20 @@ std::vector<std::string> RelayOracle::owners_of(
         users.push_back(row->user_id);
     }
     return users;
+}
+
+// An instance whose links on the platform are all to other bots is no instance of this one.
+bool RelayOracle::speaks_as(const BotKey& bot, const std::string& instance_id) const {
+    bool has_other = false;
+    for (const auto& [key, row] : bindings_) {
+        if (row.platform == bot.platform && row.instance_id == instance_id) {
+            if (row.bot_id == bot.bot_id) {
+                return true;
+            }
+            has_other = true;
+        }
+    }
+    return !has_other;
 }
 
 bool RelayOracle::holds_scope(const RelayChat& chat, const std::string& instance_id) const {
@@ -146,12 +167,12 @@ bool RelayOracle::holds_scope(const RelayChat& chat, const std::string& instance
 bool RelayOracle::is_authorised(const RelayMail& mail, const RelayMember& member) const {
     const RelayChat& chat = cast_.chats[mail.chat];
     if (chat.is_dm()) {
-        return dm_target(chat.bot.platform, mail.user) == member.instance_id;
+        return dm_target(chat.bot, mail.user) == member.instance_id;
     }
     if (is_owner(mail, member)) {
         return true;
     }
-    if (!holds_scope(chat, member.instance_id)) {
+    if (!holds_scope(chat, member.instance_id) || !speaks_as(chat.bot, member.instance_id)) {
         return false;
     }
     const InstanceRow& row = instances_.at(member.instance_id);
@@ -176,7 +197,7 @@ bool RelayOracle::is_visible(const RelayMail& mail, const RelayMember& member, S
     }
     std::string viewer = mail.user;
     if (!is_owner(mail, member)) {
-        const auto owners = owners_of(chat.bot.platform, member.instance_id);
+        const auto owners = owners_of(chat.bot, member.instance_id);
         if (owners.empty()) {
             return false;
         }
@@ -213,11 +234,11 @@ bool RelayOracle::is_relevant(const RelayMail& mail, const RelayMember& member) 
 std::set<std::string> RelayOracle::receivers(const RelayMail& mail, Sight sight) const {
     std::set<std::string> names;
     const TenantId tenant = tenant_of(mail);
-    const std::string& platform = cast_.chats[mail.chat].bot.platform;
+    const BotKey& bot = cast_.chats[mail.chat].bot;
     bool is_linked = false;  // To any instance of the tenant; strangers reach nobody.
     for (const auto& [key, row] : bindings_) {
-        is_linked = is_linked || (row.platform == platform && row.user_id == mail.user &&
-                                  row.tenant_id == tenant);
+        is_linked = is_linked || (BotKey{row.platform, row.bot_id} == bot &&
+                                  row.user_id == mail.user && row.tenant_id == tenant);
     }
     if (tenant.empty() || mail.is_own_bot || !is_linked) {
         return names;
@@ -238,7 +259,7 @@ bool RelayOracle::may_reach(
         return false;
     }
     if (chat->is_dm()) {
-        return is_bound(bot.platform, chat->dm_user, instance_id);
+        return is_bound(bot, chat->dm_user, instance_id);
     }
     const TenantId tenant = cast_.member(instance_id).tenant_id;
     return route_of(bot, chat->discriminator) == tenant &&

@@ -49,18 +49,21 @@ public:
 
     // For people who change things.
     TenantId route_of(const BotKey& bot, const std::string& discriminator) const;
-    bool is_bound(
-        const std::string& platform, const std::string& user, const std::string& to) const;
+    bool is_bound(const BotKey& bot, const std::string& user, const std::string& to) const;
+    // He is linked to it at another bot of the platform, and not at this one.
+    bool is_bound_elsewhere(
+        const BotKey& bot, const std::string& user, const std::string& to) const;
+    // His choice when he is bound to it, else whom he was bound to first.
+    std::string dm_target(const BotKey& bot, const std::string& user) const;
 
 private:
     bool is_authorised(const RelayMail& mail, const RelayMember& member) const;
     bool is_visible(const RelayMail& mail, const RelayMember& member, Sight sight) const;
     bool is_relevant(const RelayMail& mail, const RelayMember& member) const;
     bool is_owner(const RelayMail& mail, const RelayMember& member) const;
-    std::string dm_target(const std::string& platform, const std::string& user) const;
+    bool speaks_as(const BotKey& bot, const std::string& instance_id) const;
     bool holds_scope(const RelayChat& chat, const std::string& instance_id) const;
-    std::vector<std::string> owners_of(
-        const std::string& platform, const std::string& instance_id) const;
+    std::vector<std::string> owners_of(const BotKey& bot, const std::string& instance_id) const;
 
     const RelayCast& cast_;
     std::map<std::string, TenantId> routes_;      // By row key.

@@ -6,7 +6,7 @@
 namespace interlock::sim {
 namespace {
 
-constexpr std::array<RelayPlantInfo, 17> kPlants = {{
+constexpr std::array<RelayPlantInfo, 19> kPlants = {{
     {RelayPlant::forget_ack,
      "relay_forget_ack",
      "Acknowledgements do not reach the store.",
@@ -22,11 +22,11 @@ constexpr std::array<RelayPlantInfo, 17> kPlants = {{
     {RelayPlant::gate_without_tenant,
      "relay_gate_without_tenant",
      "An instance of another tenant gets a message as well.",
-     "I7"},
+     "I7 bot"},
     {RelayPlant::gate_without_policy,
      "relay_gate_without_policy",
      "Another instance of the tenant gets a message that its policies keep from it.",
-     "gate"},
+     "gate bot"},
     {RelayPlant::egress_by_metadata,
      "relay_egress_by_metadata",
      "The guild that a frame asserts is believed.",
@@ -69,6 +69,14 @@ constexpr std::array<RelayPlantInfo, 17> kPlants = {{
      "relay_wait_for_full",
      "While one instance is full, nobody else is looked after.",
      "alone idle"},
+    {RelayPlant::link_at_every_bot,
+     "relay_link_at_every_bot",
+     "A link to an instance counts at every bot of the platform.",
+     "bot"},
+    {RelayPlant::dm_without_word,
+     "relay_dm_without_word",
+     "An instance that asks for somebody's direct messages has them at once.",
+     "dm"},
 }};
 
 }  // namespace

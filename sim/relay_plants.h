@@ -27,6 +27,8 @@ enum class RelayPlant {
     tell_before_commit,
     refuse_for_one,
     wait_for_full,
+    link_at_every_bot,
+    dm_without_word,
 };
 
 struct RelayPlantInfo {

@@ -12,6 +12,19 @@ RelayServer::RelayServer(Parts parts)
       workers({.threads = 0, .waiting_max = 0}),
       lane(parts_.store, parts_.clock),
       state(parts_.store),
+      holdings(state),
+      strangers(state),
+      management(
+          {.lane = lane,
+           .state = state,
+           .holdings = holdings,
+           .strangers = strangers,
+           .ids = parts_.ids,
+           .bot = [this](const BotKey& key) { return bot(key); },
+           .bots = {},
+           .run_blocking = [this](std::function<void()> job) { return run_later(std::move(job)); },
+           .tenant_exists = {}}),
+      people({.state = state, .management = management, .strangers = strangers}),
       seal({parts_.store, parts_.masters, parts_.ids, parts_.clock}),
       vault(state, seal),
       prompts(state),
@@ -65,6 +78,7 @@ RelayServer::RelayServer(Parts parts)
     parts_.bus.subscribe([this](const RelayHint& hint) { delivery.take_hint(hint); });
     lane.add_duty([this](RelayTurn& turn) { delivery.sweep(turn); });
     lane.add_duty([this](RelayTurn& turn) { wake.sweep(turn); });
+    lane.add_duty([this](RelayTurn& turn) { strangers.sweep(turn); });
     lane.add_duty([this](RelayTurn& turn) {
         if (turn.now() >= next_purge_) {
             next_purge_ = turn.now() + Duration::of_seconds(10);
@@ -77,6 +91,8 @@ RelayServer::RelayServer(Parts parts)
     });
     CHECK(lane.open().has_value());
     CHECK(state.load().has_value());
+    CHECK(holdings.load().has_value());
+    strangers.load();
     CHECK(seal.load().has_value());
     CHECK(delivery.load().has_value());
     wake.load(parts_.clock.now());
@@ -105,7 +121,16 @@ RelayInbound::Parts RelayServer::inbound_parts() {
         .delivery = delivery,
         .platform = [this](const BotKey& key) { return bot(key); },
         .run_blocking = [this](std::function<void()> job) { return run_later(std::move(job)); },
-        .redeem_link = [](RelayTurn&, const LinkTry&) { return std::string("No."); },
+        .answer_word =
+            [this](RelayTurn& turn, const Person& person, const PersonWord& word) {
+                return people.answer(turn, person, word);
+            },
+        .meet = [this](RelayTurn& turn, const Encounter& met) { return people.meet(turn, met); },
+        .wish_for =
+            [this](RelayTurn& turn, const BotKey& key, const std::string& user_id) {
+                return people.wish_for(turn, key, user_id);
+            },
+        .move_chat = [](RelayTurn&, const BotKey&, const ChatMove&) {},
         .bind_capability =
             [this](RelayTurn& turn, CapabilityDraft draft) {
                 return vault.bind(

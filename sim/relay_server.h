@@ -13,6 +13,7 @@
 #include "services/relay/relay_desk.h"
 #include "services/relay/relay_inbound.h"
 #include "services/relay/relay_outbound.h"
+#include "services/relay/relay_people.h"
 #include "services/relay/relay_wake.h"
 #include "services/worker_pool.h"
 #include "sim/relay_models.h"
@@ -54,6 +55,10 @@ public:
     WorkerPool workers;
     RelayLane lane;
     RelayState state;
+    RelayHoldings holdings;
+    RelayStrangers strangers;
+    RelayManagement management;
+    RelayPeople people;
     RelaySeal seal;
     RelayVault vault;
     RelayPrompts prompts;

@@ -77,6 +77,9 @@ private:
     void change_policy(SeededRandom& random);
     RelayWork some_change(SeededRandom& random);
     RelayWork change_instance(SeededRandom& random);
+    RelayWork change_link(const RelayMember& member, const BotKey& bot, const std::string& user);
+    RelayWork change_dm(
+        const RelayMember& member, const BotKey& bot, const std::string& user, bool is_asked);
     void take_letters(SeededRandom& random);
     // Gateways: relay_gateway.cc.
     void deliver_lines(SeededRandom& random);

@@ -81,19 +81,24 @@ void RelaySimulation::set_up() {
     if (!cast_.away.empty()) {
         server_->lane.submit([this](RelayTurn& turn) {
             const RelayChat& chat = cast_.chats[cast_.chats.size() - cast_.users.size()];
-            server_->state.bind(
+            server_->holdings.put_binding(
                 turn,
                 {.platform = chat.bot.platform,
+                 .bot_id = chat.bot.bot_id,
                  .user_id = chat.dm_user,
                  .instance_id = cast_.away,
                  .tenant_id = cast_.member(cast_.away).tenant_id,
                  .user_name = {},
                  .made_by = "operator",
                  .made_at = turn.now()});
+            watch_.expect_dm(chat.bot, chat.dm_user, cast_.away);
             server_->state.dm_defaults.put(
                 turn,
-                row_key({chat.bot.platform, chat.dm_user}),
-                {chat.bot.platform, chat.dm_user, cast_.away});
+                RelayState::person_key(chat.bot, chat.dm_user),
+                {.platform = chat.bot.platform,
+                 .bot_id = chat.bot.bot_id,
+                 .user_id = chat.dm_user,
+                 .instance_id = cast_.away});
         });
         flush();
     }
@@ -189,14 +194,23 @@ void RelaySimulation::submit(RelayMail& mail) {
 
 void RelaySimulation::plant_delivery(const RelayMail& mail) {
     const bool is_foreign = config_.plant == RelayPlant::gate_without_tenant;
-    if (!is_foreign && config_.plant != RelayPlant::gate_without_policy) {
+    const bool is_other_bot = config_.plant == RelayPlant::link_at_every_bot;
+    if (!is_foreign && !is_other_bot && config_.plant != RelayPlant::gate_without_policy) {
         return;
     }
     const TenantId tenant = watch_.oracle.tenant_of(mail);
     const auto wanted = watch_.oracle.receivers(mail);
+    const RelayChat& chat = cast_.chats[mail.chat];
+    const auto is_planted = [&](const RelayMember& member) {
+        if (is_other_bot) {
+            return chat.is_dm() &&
+                   watch_.oracle.is_bound_elsewhere(chat.bot, mail.user, member.instance_id);
+        }
+        return !tenant.empty() && (member.tenant_id == tenant) != is_foreign &&
+               !wanted.contains(member.instance_id);
+    };
     for (const RelayMember& member : cast_.members) {
-        const bool is_same = member.tenant_id == tenant;
-        if (tenant.empty() || is_same == is_foreign || wanted.contains(member.instance_id)) {
+        if (!is_planted(member)) {
             continue;
         }
         server_->lane.submit_internal([this, id = member.instance_id, mail](RelayTurn& turn) {
@@ -240,25 +254,7 @@ RelayWork RelaySimulation::some_change(SeededRandom& random) {
     RelayState& state = server_->state;
     const std::uint64_t luck = random.below(1000);
     if (luck < 350) {
-        note("  " + user + " is bound to " + member.instance_id + ", or no longer");
-        return [&state, member, chat, user](RelayTurn& turn) {
-            BindingRow row{
-                .platform = chat.bot.platform,
-                .user_id = user,
-                .instance_id = member.instance_id,
-                .tenant_id = member.tenant_id,
-                .user_name = {},
-                .made_by = "operator",
-                .made_at = turn.now()};
-            for (const BindingRow& held : state.bindings_of(row.platform, user)) {
-                if (held.instance_id == row.instance_id) {
-                    const BindingRow gone = held;
-                    state.unbind(turn, gone);
-                    return;
-                }
-            }
-            state.bind(turn, row);
-        };
+        return change_link(member, chat.bot, user);
     }
     if (luck < 550 && !chat.is_dm()) {
         const std::string guild = chat.guild.empty() ? chat.discriminator : chat.guild;
@@ -304,16 +300,40 @@ RelayWork RelaySimulation::some_change(SeededRandom& random) {
     return change_instance(random);
 }
 
+RelayWork RelaySimulation::change_link(
+    const RelayMember& member, const BotKey& bot, const std::string& user) {
+    note("  " + user + " is bound to " + member.instance_id + ", or no longer");
+    return [this, member, bot, user](RelayTurn& turn) {
+        for (const BindingRow& held : server_->state.bindings_of(bot, user)) {
+            if (held.instance_id == member.instance_id) {
+                const BindingRow gone = held;
+                server_->holdings.erase_binding(turn, gone);
+                return;
+            }
+        }
+        server_->holdings.put_binding(
+            turn,
+            {.platform = bot.platform,
+             .bot_id = bot.bot_id,
+             .user_id = user,
+             .instance_id = member.instance_id,
+             .tenant_id = member.tenant_id,
+             .user_name = {},
+             .made_by = "operator",
+             .made_at = turn.now()});
+    };
+}
+
 RelayWork RelaySimulation::change_instance(SeededRandom& random) {
-    const std::string instance_id = random.pick(cast_.members).instance_id;
-    const std::string platform = cast_.bots[random.below(2)].platform;
+    const RelayMember& member = random.pick(cast_.members);
+    const std::string instance_id = member.instance_id;
+    const BotKey bot = random.pick(cast_.bots);
+    const std::string& platform = bot.platform;
     const std::string user = random.pick(cast_.users);
     RelayState& state = server_->state;
     note("  the policies of " + instance_id + " change");
     if (random.chance(200)) {
-        return [&state, instance_id, platform, user](RelayTurn& turn) {
-            state.dm_defaults.put(turn, row_key({platform, user}), {platform, user, instance_id});
-        };
+        return change_dm(member, bot, user, random.chance(500));
     }
     if (random.chance(500)) {
         PrincipalPolicy policy;
@@ -341,6 +361,36 @@ RelayWork RelaySimulation::change_instance(SeededRandom& random) {
             row.relevance, [&](const auto& held) { return held.platform == policy.platform; });
         row.relevance.push_back(policy);
         state.instances.put(turn, instance_id, row);
+    };
+}
+
+// An instance asks for somebody's direct messages, or he gives them to one of his.
+RelayWork RelaySimulation::change_dm(
+    const RelayMember& member, const BotKey& bot, const std::string& user, bool is_asked) {
+    if (is_asked) {
+        server_->management.set_dm_default(
+            {member.tenant_id, member.instance_id, "gw-" + member.instance_id},
+            {bot.platform, bot.bot_id, user},
+            [](const Result<Json>&) {});
+        return [this, id = member.instance_id, bot, user](RelayTurn& turn) {
+            const std::string key = RelayState::person_key(bot, user);
+            const DmDefaultRow* const held = server_->state.dm_defaults.get(key);
+            if (config_.plant == RelayPlant::dm_without_word && held != nullptr &&
+                held->wish_instance == id) {
+                DmDefaultRow row = *held;
+                row.instance_id = id;
+                server_->state.dm_defaults.put(turn, key, row);
+            }
+        };
+    }
+    return [this, id = member.instance_id, bot, user](RelayTurn& turn) {
+        if (watch_.oracle.is_bound(bot, user, id)) {
+            watch_.expect_dm(bot, user, id);
+        }
+        server_->people.answer(
+            turn,
+            {.bot = bot, .user_id = user, .user_name = {}, .is_dm = true},
+            {PersonWordKind::dm_default, id});
     };
 }
 

@@ -41,6 +41,7 @@ std::string names(const std::set<std::string>& list) {
 void RelayWatch::on_commit(const RelayCommit& batch) {
     check_room(batch);
     for (const RelayRowWrite& write : batch.rows) {
+        on_dm_default(write);
         oracle.apply(write);
         if (write.kind == InstanceRow::kKind && write.json) {
             instances_[write.key] = decode_row<InstanceRow>(*write.json).value();
@@ -125,6 +126,7 @@ void RelayWatch::on_events(const RelayCommit& batch) {
             }
         }
         for (const std::string& instance_id : got) {
+            check_bot(mail->second, instance_id);
             if (parts_.cast.member(instance_id).tenant_id != tenants_[event.event_key]) {
                 report("I7", event.event_key + " of another tenant is for " + instance_id);
             }
@@ -156,6 +158,7 @@ void RelayWatch::take_entry(const BufferEntry& entry, const std::set<std::string
     };
     if (!new_events.contains(entry.event_key) && !std::ranges::any_of(taken_, is_requeued)) {
         const auto tenant = tenants_.find(entry.event_key);
+        check_bot(parts_.mails.at(entry.event_key), entry.instance_id);
         const bool is_foreign = tenant == tenants_.end() ||
                                 parts_.cast.member(entry.instance_id).tenant_id != tenant->second;
         report(is_foreign ? "I7" : "gate", entry.event_key + " reached " + entry.instance_id);
@@ -163,6 +166,30 @@ void RelayWatch::take_entry(const BufferEntry& entry, const std::set<std::string
     // By our own clock: a number may be a minute ahead of it after a restart, and what the entry
     // says of its age is for the relay to get wrong.
     buffer_[place] = Entry{entry.kind, entry.event_key, parts_.clock.now()};
+}
+
+// What is said to one bot is not for whom its author is linked to at another.
+void RelayWatch::check_bot(const RelayMail& mail, const std::string& instance_id) {
+    const RelayChat& chat = parts_.cast.chats[mail.chat];
+    if (chat.is_dm() && oracle.is_bound_elsewhere(chat.bot, mail.user, instance_id)) {
+        report("bot", mail.event_key + " of bot " + chat.bot.bot_id + " is for " + instance_id);
+    }
+}
+
+// Whoever gets a person's direct messages now keeps them until the person has said otherwise.
+void RelayWatch::on_dm_default(const RelayRowWrite& write) {
+    if (write.kind != DmDefaultRow::kKind || !write.json) {
+        return;
+    }
+    const auto row = decode_row<DmDefaultRow>(*write.json);
+    CHECK(row.has_value());
+    const BotKey bot{row->platform, row->bot_id};
+    const std::string word = row_key({bot.platform, bot.bot_id, row->user_id, row->instance_id});
+    const bool is_said = dm_words_.erase(word) > 0;
+    if (!is_said && !row->instance_id.empty() &&
+        row->instance_id != oracle.dm_target(bot, row->user_id)) {
+        report("dm", row->instance_id + " gets what " + row->user_id + " did not give it");
+    }
 }
 
 bool RelayWatch::has_later_ack(const Place& place) const {
@@ -373,6 +400,7 @@ void RelayWatch::check_text(
                 .substr(std::min(mail.text.size(), inbound->event.text.size()));
         const bool has_file = !inbound->event.media_urls.empty();
         is_same = inbound->event.text.starts_with(mail.text) &&
+                  inbound->event.bot_id == parts_.cast.chats[mail.chat].bot.bot_id &&
                   more.starts_with("\n[Missing: ") == (mail.has_file && !has_file) &&
                   more.empty() == (!mail.has_file || has_file) && source.user_id == mail.user &&
                   source.chat_id == parts_.cast.chats[mail.chat].chat_id;

@@ -64,6 +64,10 @@ public:
     void on_commit(const RelayCommit& batch);
     // A person asks for this letter to be delivered after all, or to be thrown away.
     void expect_taken(const BufferKey& key) { taken_.insert({key.instance_id, key.seq}); }
+    // A person gives his direct messages at the bot to this instance.
+    void expect_dm(const BotKey& bot, const std::string& user, const std::string& instance_id) {
+        dm_words_.insert(row_key({bot.platform, bot.bot_id, user, instance_id}));
+    }
     void compare(RelayStore& store);
     bool is_stored(const std::string& event_key) const { return tenants_.contains(event_key); }
     bool has_mail() const { return !buffer_.empty(); }
@@ -141,12 +145,14 @@ private:
     }
     void on_events(const RelayCommit& batch);
     void take_entry(const BufferEntry& entry, const std::set<std::string>& new_events);
+    void check_bot(const RelayMail& mail, const std::string& instance_id);
     void on_acknowledged(const Place& place);
     void on_dead(const DeadLetter& letter);
     void on_letter_gone(const Place& place);
     void check_room(const RelayCommit& batch);
     bool has_later_ack(const Place& place) const;
     bool is_settled_forward(const Place& place, const Entry& entry) const;
+    void on_dm_default(const RelayRowWrite& write);
     void on_outbound_row(const RelayRowWrite& write);
     void on_mail(
         const RelaySocketFacts& socket, const std::string& buffer_id, const ConnectorFrame& frame);
@@ -161,6 +167,7 @@ private:
     std::set<Place> believed_;  // Acks that came on the instance's newest socket.
     std::set<Place> doubted_;   // On another.
     std::set<Place> taken_;
+    std::set<std::string> dm_words_;
     struct Head {
         Place place;
         std::uint64_t socket = 0;

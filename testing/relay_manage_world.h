@@ -18,6 +18,7 @@
 #include "core/relay/upgrade_token.h"
 #include "services/relay/relay_credentials.h"
 #include "services/relay/relay_management.h"
+#include "services/relay/relay_people.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 #include "testing/relay_tokens.h"
@@ -84,6 +85,8 @@ public:
 
     RelayCredentials& credentials() { return parts_->credentials; }
     RelayManagement& management() { return parts_->management; }
+    RelayPeople& people() { return parts_->people; }
+    RelayStrangers& strangers() { return parts_->strangers; }
     RelayState& state() { return parts_->state; }
     RelayHoldings& holdings() { return parts_->holdings; }
     RelayLane& lane() { return parts_->lane; }
@@ -183,7 +186,8 @@ public:
     Result<Json> bind(
         const std::string& platform, const std::string& user, const std::string& instance) {
         return ask([&](RelayReply reply) {
-            management().bind("operator:test", {platform, user, "", instance}, std::move(reply));
+            management().bind(
+                "operator:test", {platform, {}, user, "", instance}, std::move(reply));
         });
     }
     Result<Json> claim(
@@ -256,6 +260,7 @@ private:
               lane(store, world.clock),
               state(store),
               holdings(state, world.setup_.quotas),
+              strangers(state),
               seal({store, masters, ids, world.clock}),
               workers({.threads = 0, .waiting_max = 0}),
               issuers(
@@ -294,11 +299,20 @@ private:
                   {.lane = lane,
                    .state = state,
                    .holdings = holdings,
+                   .strangers = strangers,
                    .ids = ids,
                    .bot =
                        [&world](const BotKey& key) {
                            const auto found = world.bots.find(key);
                            return found == world.bots.end() ? nullptr : found->second.get();
+                       },
+                   .bots =
+                       [&world] {
+                           std::vector<BotKey> keys;
+                           for (const auto& [key, bot] : world.bots) {
+                               keys.push_back(key);
+                           }
+                           return keys;
                        },
                    .run_blocking =
                        [&world](std::function<void()> job) {
@@ -307,7 +321,8 @@ private:
                    .tenant_exists =
                        [](const TenantId& tenant) {
                            return tenant.text() == "acme" || tenant.text() == "globex";
-                       }}) {}
+                       }}),
+              people({.state = state, .management = management, .strangers = strangers}) {}
 
         static std::vector<RelayIssuer> issuers_of(const Setup& setup) {
             std::vector<RelayIssuer> issuers;
@@ -324,11 +339,13 @@ private:
         RelayLane lane;
         RelayState state;
         RelayHoldings holdings;
+        RelayStrangers strangers;
         RelaySeal seal;
         WorkerPool workers;
         RelayIssuers issuers;
         RelayCredentials credentials;
         RelayManagement management;
+        RelayPeople people;
     };
 
     bool run_blocking(std::function<void()> job) {
@@ -350,6 +367,7 @@ private:
         TRY(parts_->seal.load());
         TRY(parts_->state.load());
         TRY(parts_->holdings.load());
+        parts_->strangers.load();
         return parts_->credentials.load();
     }
 

@@ -145,11 +145,20 @@ struct RelayWorld {
                       blocking.push_back(std::move(job));
                       return true;
                   },
-              .redeem_link =
-                  [this](RelayTurn&, const LinkTry& link) {
-                      link_tries.push_back(link);
+              .answer_word =
+                  [this](RelayTurn&, const Person& person, const PersonWord& word) {
+                      words.emplace_back(person, word);
                       return std::string("Linked.");
                   },
+              .meet =
+                  [this](RelayTurn&, const Encounter& met) {
+                      met_strangers.push_back(met);
+                      return std::string("Send /link CODE.");
+                  },
+              .wish_for = {},
+              .move_chat =
+                  [this](
+                      RelayTurn&, const BotKey&, const ChatMove& move) { moves.push_back(move); },
               .bind_capability = [this](RelayTurn&, CapabilityDraft draft) -> Result<void> {
                   capabilities.push_back(std::move(draft));
                   return {};
@@ -235,6 +244,7 @@ struct RelayWorld {
             state.bind(
                 turn,
                 {.platform = platform,
+                 .bot_id = "bot",
                  .user_id = user,
                  .instance_id = instance_id,
                  .tenant_id = row->tenant_id,
@@ -317,7 +327,9 @@ struct RelayWorld {
     RelayMedia media;
     RelayFiles files;
     RelayDelivery delivery;
-    std::vector<LinkTry> link_tries;
+    std::vector<std::pair<Person, PersonWord>> words;
+    std::vector<Encounter> met_strangers;
+    std::vector<ChatMove> moves;
     std::vector<CapabilityDraft> capabilities;
     std::vector<std::pair<std::string, std::string>> notices;
     std::vector<OutboundFrame> outbounds;

@@ -233,6 +233,8 @@ std::map<std::string, Row> relay_rows() {
           "add_relay_route",
           "list_relay_routes",
           "remove_relay_route",
+          "list_relay_strangers",
+          "create_relay_link",
           "bind_relay_user",
           "unbind_relay_user",
           "claim_relay_scope",

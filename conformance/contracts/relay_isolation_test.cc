@@ -92,6 +92,7 @@ protected:
                 plane_.state.bind(
                     turn,
                     {.platform = "discord",
+                     .bot_id = "b1",
                      .user_id = user,
                      .instance_id = instance.id,
                      .tenant_id = row.tenant_id,
@@ -282,6 +283,10 @@ TEST_F(RelayIsolation, NoRequestReachesAChatThatIsNotItsInstances) {  // R5
     EXPECT_GT(sent, 100u);
     EXPECT_GT(declined_, 300u);
     for (const auto& call : bot_.calls()) {
+        if (call.content.contains("/link CODE")) {
+            EXPECT_EQ(call.chat_id, "dm-stranger");  // Our own word to him, of nobody's.
+            continue;
+        }
         const std::string id = call.content.substr(3);
         EXPECT_TRUE(chats_[id].contains(call.chat_id) || call.chat_id == "GA-open")
             << id << " reached " << call.chat_id;

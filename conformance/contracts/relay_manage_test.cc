@@ -266,7 +266,7 @@ TEST(RelayManageConformance, S72ALinkBindsTheUserWhoRedeemsIt) {
     EXPECT_TRUE(bound.is_bound);
     EXPECT_NE(bound.sentence.find("inst-1"), std::string::npos);
     EXPECT_FALSE(connector.world.redeem(attempt).is_bound);
-    EXPECT_EQ(connector.world.state().bindings_of("discord", "alice").size(), 1u);
+    EXPECT_EQ(connector.world.state().bindings_of({"discord", "100"}, "alice").size(), 1u);
 }
 
 // R8: at least fifty bits, in a direct message only.
@@ -337,6 +337,31 @@ TEST(RelayManageConformance, S72DmDefaultIsForLinkedUsers) {
     EXPECT_EQ(connector.post("/manage/dm-default", bearer, body).status, 200);
 }
 
+// §6: a person's direct messages change hands by his word alone, not by an instance's.
+TEST(RelayManageConformance, S6AnotherInstanceAsksAndThePersonDecides) {
+    Connector connector;
+    const std::string one = connector.instance("inst-1");
+    const std::string two = connector.instance("inst-2");
+    const BotKey bot{"discord", "100"};
+    connector.world.bind("discord", "alice", "inst-1");
+    connector.world.clock.advance(Duration::of_seconds(1));
+    connector.world.bind("discord", "alice", "inst-2");
+    const std::string body = R"({"platform":"discord","userId":"alice"})";
+    const Said asked = connector.post("/manage/dm-default", two, body);
+    ASSERT_EQ(asked.status, 200);
+    EXPECT_EQ(asked.text("state"), "asked");
+    EXPECT_EQ(connector.world.state().dm_choice_of(bot, "alice"), "inst-1");
+    EXPECT_EQ(connector.post("/manage/dm-default", one, body).text("state"), "set");
+    connector.world.change([&](RelayTurn& turn) {
+        connector.world.people().answer(
+            turn,
+            {.bot = bot, .user_id = "alice", .user_name = {}, .is_dm = true},
+            *read_person_word("/default inst-2"));
+    });
+    EXPECT_EQ(connector.world.state().dm_choice_of(bot, "alice"), "inst-2");
+    EXPECT_EQ(connector.post("/manage/dm-default", two, body).text("state"), "set");
+}
+
 // 003 §3: "a per-tenant delivery key is still issued".
 TEST(RelayManageConformance, S3TheDeliveryKeyIsTheTenants) {
     Connector connector;
@@ -346,6 +371,18 @@ TEST(RelayManageConformance, S3TheDeliveryKeyIsTheTenants) {
     const Said foreign = connector.provision(std::string(kGlobexBearer), R"("gatewayId":"gw-3")");
     EXPECT_EQ(first.text("deliveryKey"), second.text("deliveryKey"));
     EXPECT_NE(first.text("deliveryKey"), foreign.text("deliveryKey"));
+}
+
+// §2: a link is to one bot.
+TEST(RelayManageConformance, S2ALinkIsToOneBot) {
+    Connector connector;
+    const std::string bearer = connector.instance("inst-1");
+    const Said told =
+        connector.post("/manage/link", bearer, R"({"platform":"discord","botId":"100"})");
+    const std::string code = told.text("code");
+    EXPECT_FALSE(connector.world.redeem({{"discord", "200"}, "alice", "", code, true}).is_bound);
+    EXPECT_TRUE(connector.world.redeem({{"discord", "100"}, "alice", "", code, true}).is_bound);
+    EXPECT_TRUE(connector.world.state().bindings_of({"discord", "200"}, "alice").empty());
 }
 
 // 003 §7.3: a full replace; an absent row means the defaults; success is 200 and nothing else.
@@ -379,7 +416,7 @@ TEST(RelayManageConformance, R16DeprovisionPurges) {
     connector.world.bind("discord", "alice", "inst-1");
     EXPECT_EQ(connector.post("/manage/deprovision", bearer, "{}").status, 200);
     EXPECT_EQ(connector.post("/manage/deprovision", bearer, "{}").status, 401);
-    EXPECT_TRUE(connector.world.state().bindings_of("discord", "alice").empty());
+    EXPECT_TRUE(connector.world.state().bindings_of({"discord", "100"}, "alice").empty());
     EXPECT_EQ(connector.world.dropped, std::vector<std::string>{"inst-1"});
 }
 
@@ -470,6 +507,9 @@ TEST(RelayManageConformance, ThePageTellsBoundsAsTheyAre) {
         {"instances of a user on a platform", grouped(kUserBindingsMax)},
         {"link codes of an instance in 10 minutes", grouped(kLinkCodesPerWindowMax)},
         {"tries of a user in 10 minutes", grouped(kLinkTriesPerUserMax)},
+        {"answered words of a user at a bot in 10 minutes", grouped(kPersonWordsMax)},
+        {"strangers of a tenant, and of none",
+         grouped(kStrangersPerTenantMax) + ", for 7 days since they were last seen"},
         {"wrong codes at a bot in 10 minutes", grouped(kLinkMissesPerBotMax)},
         {"enrolments and provisions of an address in a minute", pace(limits.join)},
         {"other calls of a gateway in a second", pace(limits.manage)},

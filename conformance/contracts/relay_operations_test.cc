@@ -387,6 +387,49 @@ TEST_F(RelayOperations, RoutesScopesLinksAndPoliciesAreShownAsTheyWereSet) {
     EXPECT_EQ(refusal({"unbind_relay_user", binding}), "not_found");
 }
 
+// Whoever writes in vain is seen, and let in without anybody knowing his id beforehand.
+TEST_F(RelayOperations, AStrangerIsListedAndLinkedByWhatTheListSays) {
+    add_gateway("gw1", "i1");
+    const Json said = say("zoe", "anybody there?");
+    EXPECT_FALSE(said.find("is_delivered")->as_bool());
+    EXPECT_NE(text_at(said, "notice").find("/link CODE"), std::string::npos);
+    const Json listed = ask({"list_relay_strangers"});
+    ASSERT_EQ(listed.find("strangers")->items().size(), 1U);
+    const Json& zoe = listed.find("strangers")->items()[0];
+    EXPECT_EQ(text_at(zoe, "user_id"), "zoe");
+    EXPECT_EQ(to_text(zoe).find("anybody"), std::string::npos);
+    EXPECT_TRUE(
+        ask({"list_relay_strangers", {}, "tenant_id=demo"}).find("strangers")->items().empty());
+    const Json bound = ask(
+        {"bind_relay_user",
+         Json::object(
+             {{"platform", text_at(zoe, "platform")},
+              {"bot_id", text_at(zoe, "bot_id")},
+              {"user_id", text_at(zoe, "user_id")},
+              {"instance_id", "i1"}})});
+    EXPECT_EQ(text_at(bound, "bot_id"), "console");
+    EXPECT_TRUE(say("zoe", "and now?").find("is_delivered")->as_bool());
+    EXPECT_TRUE(ask({"list_relay_strangers"}).find("strangers")->items().empty());
+}
+
+TEST_F(RelayOperations, ACodeOfTheOperatorLinksWhoeverSendsIt) {
+    add_gateway("gw1", "i1");
+    const Json code =
+        ask({"create_relay_link", Json::object({{"instance_id", "i1"}, {"platform", "local"}})});
+    EXPECT_EQ(
+        refusal(
+            {"create_relay_link", Json::object({{"instance_id", "i1"}, {"platform", "telegram"}})}),
+        "invalid_request");
+    EXPECT_NE(
+        text_at(say("zoe", "/link " + text_at(code, "code")), "notice").find("linked to i1"),
+        std::string::npos);
+    EXPECT_TRUE(say("zoe", "hello").find("is_delivered")->as_bool());
+    EXPECT_NE(text_at(say("zoe", "/whoami"), "notice").find("1. i1"), std::string::npos);
+    EXPECT_NE(
+        text_at(say("zoe", "/unlink"), "notice").find("no longer linked to i1"), std::string::npos);
+    EXPECT_FALSE(say("zoe", "hello?").find("is_delivered")->as_bool());
+}
+
 TEST_F(RelayOperations, TokensAreToldOnceAndEndWhenRevoked) {
     const Json enrollment = ask({"create_relay_enrollment", Json::object({{"tenant_id", "demo"}})});
     EXPECT_GE(text_at(enrollment, "enrollment_token").size(), 32U);

@@ -87,6 +87,7 @@ TEST(RelayDocument, TellsEveryKeyOfAnEvent) {
     event.media.emplace_back();
     event.context.emplace_back();
     event.context_error = "x";
+    event.bot_id = "x";
     EXPECT_EQ(told("MessageEvent"), written(encode(event)));
 }
 

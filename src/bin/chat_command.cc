@@ -101,13 +101,15 @@ private:
         if (!bound) {
             return bound.error();
         }
-        if (!*bound) {
+        // A word to the connector itself is heard of anybody: /link is how one gets in.
+        if (!*bound && !options_.say.starts_with('/')) {
             return report_usage(
                 global_,
                 options_.user + " is linked to no instance of " + options_.tenant +
                     ", so nobody would hear this.",
                 "Link: interlock relay bind --platform local --user " + options_.user +
-                    " --instance INSTANCE (`interlock relay instances` lists them).");
+                    " --instance INSTANCE (`interlock relay instances` lists them), or say the "
+                    "/link of `interlock relay link create`.");
         }
         return options_.room.empty() ? ExitCode::ok : check_room();
     }

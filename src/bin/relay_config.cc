@@ -88,8 +88,17 @@ Result<RelayBotConfig> read_bot(const toml::table& table, const std::string& pat
     if (relay_bot_keys(bot.platform).empty()) {
         return refuse("relay.bot.platform", "must be one of discord, telegram, sms, wecom, local");
     }
+    bot.answers_strangers = bot.platform != "sms";
     for (const auto& [key, node] : table) {
         const std::string name(key.str());
+        if (name == "answer_strangers") {
+            const auto answers = node.value_exact<bool>();
+            if (!answers) {
+                return refuse("relay.bot.answer_strangers", "must be true or false");
+            }
+            bot.answers_strangers = *answers;
+            continue;
+        }
         TRY_ASSIGN(std::string text, text_of(node, "relay.bot." + name));
         if (name == "platform") {
             continue;
@@ -236,7 +245,8 @@ Result<void> take_relay_config(toml::table& document, const std::string& path, R
 }
 
 std::string shown(const RelayBotConfig& bot) {
-    std::string text = bot.platform + " " + bot.bot_id;
+    std::string text =
+        bot.platform + " " + bot.bot_id + (bot.answers_strangers ? "" : ", silent to strangers");
     for (const auto& [name, value] : bot.values) {
         const RelayBotKey* key = find_key(bot.platform, name);
         text += ", " + name + "=" + (key != nullptr && key->is_secret ? "(secret)" : value);

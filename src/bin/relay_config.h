@@ -37,6 +37,8 @@ struct RelayBotConfig {
     std::string platform;  // "discord", "telegram", "sms", "wecom", "local"
     std::string bot_id;
     std::string public_url;  // Where webhooks reach us; without a slash at the end.
+    // Tells strangers how to get in. Unless it is said: where a message costs nothing.
+    bool answers_strangers = true;
     std::map<std::string, std::string> values;  // The platform's own keys.
 
     std::string value(std::string_view key) const;
@@ -51,7 +53,8 @@ struct RelayConfig {
     DeliveryBounds delivery;
 };
 
-// The keys that a bot of a platform may have besides platform, bot_id and public_url.
+// The keys that a bot of a platform may have besides platform, bot_id, public_url and
+// answer_strangers.
 struct RelayBotKey {
     std::string_view name;
     bool is_required = false;

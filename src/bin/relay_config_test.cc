@@ -46,6 +46,34 @@ TEST(RelayConfig, ReadsASecretFromAFileBesideTheConfiguration) {
     EXPECT_EQ(config->bots[0].value("token"), "123:abc");
 }
 
+TEST(RelayConfig, SaysPerBotWhetherStrangersAreAnswered) {
+    const auto config = read(R"(
+        [[relay.bot]]
+        platform = "local"
+        [[relay.bot]]
+        platform = "local"
+        bot_id = "quiet"
+        answer_strangers = false
+        [[relay.bot]]
+        platform = "sms"
+        bot_id = "+1"
+        account_sid = "AC1"
+        auth_token = "x"
+        [[relay.bot]]
+        platform = "sms"
+        bot_id = "+2"
+        account_sid = "AC1"
+        auth_token = "x"
+        answer_strangers = true
+    )");
+    ASSERT_TRUE(config);
+    EXPECT_TRUE(config->bots[0].answers_strangers);
+    EXPECT_FALSE(config->bots[1].answers_strangers);
+    EXPECT_FALSE(config->bots[2].answers_strangers);  // Each answer would cost money.
+    EXPECT_TRUE(config->bots[3].answers_strangers);
+    EXPECT_FALSE(read("[[relay.bot]]\nplatform = \"local\"\nanswer_strangers = \"no\"\n"));
+}
+
 TEST(RelayConfig, NeverShowsASecret) {
     const auto config = read(
         "[[relay.bot]]\nplatform = \"sms\"\nbot_id = \"+1\"\naccount_sid = \"AC1\"\n"

@@ -80,6 +80,12 @@ Result<void> RelayPlatform::build() {
     for (const auto& bot : bots_.all) {
         bots.push_back(bot.get());
     }
+    std::set<BotKey> silent;
+    for (const RelayBotConfig& bot : config.bots) {
+        if (!bot.answers_strangers) {
+            silent.insert({bot.platform, bot.bot_id});
+        }
+    }
     plane_ = std::make_unique<RelayPlane>(RelayPlane::Parts{
         .store = *store_,
         .bus = bus_,
@@ -93,6 +99,7 @@ Result<void> RelayPlatform::build() {
         .fetch_keys = fetch_keys,
         .tenant_exists = parts_.tenant_exists,
         .require_address = {config.require_address.begin(), config.require_address.end()},
+        .silent_to_strangers = std::move(silent),
         .delivery = config.delivery});
     TRY(check_chains());
     TRY(open_plane());

@@ -69,25 +69,19 @@ std::string identity_lines(const Json& status) {
            "\nGATEWAY_RELAY_BOT_ID=" + print_safe(text_at(*first, "bot_id")) + "\n";
 }
 
-bool names(const Json& event, std::string_view key, const std::string& instance) {
-    return std::ranges::any_of(list_at(event, key), [&](const Json& name) {
-        return name.is_string() && name.as_string() == instance;
-    });
-}
-
 // What became of an event for one instance; the gate's word is only the beginning of it.
-std::string fate_of(const Json& event, const Json& decision) {
-    const std::string instance = text_at(decision, "instance_id");
-    if (names(event, "laid_aside", instance)) {
-        return "laid aside, because its buffer was full";
-    }
-    const bool is_known = event.find("delivered") != nullptr;
-    const bool is_delivered =
-        is_known ? names(event, "delivered", instance) : truth_at(decision, "delivers");
-    return is_delivered ? "delivered" : "not delivered";
+std::string fate_of(const Json& decision) {
+    const std::string outcome = text_at(decision, "outcome");
+    return outcome == "laid_aside"      ? "laid aside, because its buffer was full"
+           : outcome == "not_delivered" ? "not delivered"
+                                        : outcome;
 }
 
 }  // namespace
+
+bool is_unrouted_chat(const Json& stranger) {
+    return text_at(stranger, "tenant_id") == "-" && text_at(stranger, "discriminator") != "-";
+}
 
 std::string receivers_of(const Json& event) {
     std::string names;
@@ -232,11 +226,12 @@ std::string describe_relay_events(const Json& answer) {
             {text_at(event, "at"),
              text_at(event, "event"),
              text_at(event, "tenant_id"),
+             text_at(event, "user_id"),
              receivers_of(event),
              text_at(event, "note")});
     }
-    std::string text =
-        table_or({"at", "event", "tenant", "delivered to", "note"}, rows, "No events are kept.");
+    std::string text = table_or(
+        {"at", "event", "tenant", "user", "delivered to", "note"}, rows, "No events are kept.");
     if (!rows.empty()) {
         text += "`interlock relay why EVENT` explains one.\n";
     }
@@ -248,11 +243,16 @@ std::string describe_relay_why(const Json& event) {
         {{"event", text_at(event, "event")},
          {"tenant", text_at(event, "tenant_id")},
          {"at", text_at(event, "at")},
+         {"user", text_at(event, "user_id")},
+         {"chat", text_at(event, "chat_id")},
          {"delivered to", receivers_of(event)},
          {"note", text_at(event, "note")}});
+    if (const std::string because = text_at(event, "because"); because != "-") {
+        text += "\n" + print_safe(because) + "\n";
+    }
     for (const Json& decision : list_at(event, "decisions")) {
         const std::string instance = text_at(decision, "instance_id");
-        text += "\n" + print_safe(instance) + ": " + fate_of(event, decision) + "\n";
+        text += "\n" + print_safe(instance) + ": " + fate_of(decision) + "\n";
         Rows rows;
         for (const Json& step : list_at(decision, "steps")) {
             rows.push_back({"  " + text_at(step, "code"), text_at(step, "reason")});
@@ -332,12 +332,13 @@ std::string describe_relay_instance(const Json& instance) {
     for (const Json& user : list_at(instance, "users")) {
         users.push_back(
             {text_at(user, "platform"),
+             text_at(user, "bot_id"),
              text_at(user, "user_id"),
              text_at(user, "user_name"),
              text_at(user, "made_by")});
     }
     text += "\n" + table_or(
-                       {"platform", "owner", "name", "linked by"},
+                       {"platform", "bot", "owner", "name", "linked by"},
                        users,
                        "Nobody is linked. `interlock relay bind` links a user.");
     Rows scopes;
@@ -365,6 +366,40 @@ std::string describe_relay_instance(const Json& instance) {
                "that.");
 }
 
+std::string describe_relay_strangers(const Json& answer) {
+    Rows rows;
+    for (const Json& one : list_at(answer, "strangers")) {
+        const bool is_chat = is_unrouted_chat(one);
+        rows.push_back(
+            {number_at(one, "number"),
+             text_at(one, "platform") + " " + text_at(one, "bot_id"),
+             is_chat ? "chat " + text_at(one, "discriminator") : "user " + text_at(one, "user_id"),
+             text_at(one, is_chat ? "chat_name" : "user_name"),
+             is_chat                                ? "-"
+             : text_at(one, "discriminator") == "-" ? "direct message"
+                                                    : text_at(one, "chat_id"),
+             text_at(one, "tenant_id"),
+             text_at(one, "last_seen")});
+    }
+    std::string text = table_or(
+        {"no.", "bot", "who", "name", "where", "tenant", "last seen"},
+        rows,
+        "Nobody has written in vain in the last 7 days.");
+    if (!rows.empty()) {
+        text +=
+            "A user is let in by `interlock relay bind --stranger NO --instance I`, or links "
+            "himself with a code: `interlock relay link create --instance I --platform P`. A chat "
+            "is given to a tenant by `interlock relay route add --stranger NO --tenant T`.\n";
+    }
+    return text + cut_note(answer);
+}
+
+std::string describe_relay_link(const Json& link) {
+    return "Good once, until " + text_at(link, "expires_at") +
+           ". The person sends this to the bot in a direct message:\n\n/link " +
+           print_safe(text_at(link, "code")) + "\n";
+}
+
 std::string describe_new_gateway(const Json& gateway, const std::string& url, const Json& status) {
     return render_fields(
                {{"gateway", text_at(gateway, "gateway_id")},
@@ -374,7 +409,8 @@ std::string describe_new_gateway(const Json& gateway, const std::string& url, co
            secret_lines(gateway, url) + identity_lines(status) +
            "\nNext: link a user, so that somebody reaches it: interlock relay bind --platform P "
            "--user U --instance " +
-           print_safe(text_at(gateway, "instance_id")) + "\n";
+           print_safe(text_at(gateway, "instance_id")) +
+           "\nWho has written to a bot in vain, with ids: interlock relay strangers\n";
 }
 
 std::string describe_rotation(const Json& rotated) {

@@ -18,6 +18,8 @@ std::string describe_relay_log(const Json& answer);
 std::string describe_relay_gateways(const Json& answer);
 std::string describe_relay_routes(const Json& answer);
 std::string describe_relay_instance(const Json& instance);
+std::string describe_relay_strangers(const Json& answer);
+std::string describe_relay_link(const Json& link);
 
 // `url` is where gateways dial; empty: not known.
 // `status` names the bots that there are.
@@ -28,5 +30,7 @@ std::string describe_tenant_token(const Json& token);
 
 // The instances that an event went to, with commas; "-" when there are none.
 std::string receivers_of(const Json& event);
+// Whether a stranger is a chat that nobody has routed; else it is a user whom nobody has linked.
+bool is_unrouted_chat(const Json& stranger);
 
 }  // namespace interlock

@@ -49,8 +49,9 @@ TEST(RelayView, AnEnrollmentTellsItsTokenForTheGatewaysEnvironment) {
 TEST(RelayView, WhyNamesEveryStepOfEveryInstance) {
     const std::string text = describe_relay_why(parsed(
         R"({"event":"local/console/m1","tenant_id":"demo","at":"t","digest":"d","decisions":[
-            {"instance_id":"i1","delivers":true,"steps":[{"code":"owner","reason":"he owns it"}]},
-            {"instance_id":"i2","delivers":false,
+            {"instance_id":"i1","delivers":true,"outcome":"delivered",
+             "steps":[{"code":"owner","reason":"he owns it"}]},
+            {"instance_id":"i2","delivers":false,"outcome":"not_delivered",
              "steps":[{"code":"not_the_owner","reason":"he does not"}]}]})"));
     EXPECT_TRUE(text.contains("i1: delivered"));
     EXPECT_TRUE(text.contains("i2: not delivered"));
@@ -69,15 +70,19 @@ TEST(RelayView, AnEventNamesWhomItWentTo) {
 
 TEST(RelayView, AnEventTellsWhatHappenedAndNotWhatTheGateSaid) {
     const Json event = parsed(
-        R"({"event":"e","decisions":[{"instance_id":"a","delivers":true,"steps":[]},
-            {"instance_id":"b","delivers":true,"steps":[]},
-            {"instance_id":"c","delivers":true,"steps":[]}],
-            "delivered":["a"],"laid_aside":["b"]})");
+        R"({"event":"e","decisions":[
+            {"instance_id":"a","delivers":true,"outcome":"delivered","steps":[]},
+            {"instance_id":"b","delivers":true,"outcome":"laid_aside","steps":[]},
+            {"instance_id":"c","delivers":true,"outcome":"not_delivered","steps":[]}],
+            "delivered":["a"],"laid_aside":["b"],"user_id":"4242","chat_id":"-1001",
+            "note":"prompt_closed","because":"It was answered already."})");
     EXPECT_EQ(receivers_of(event), "a, b (laid aside)");
     const std::string why = describe_relay_why(event);
     EXPECT_TRUE(why.contains("a: delivered")) << why;
     EXPECT_TRUE(why.contains("b: laid aside, because its buffer was full")) << why;
     EXPECT_TRUE(why.contains("c: not delivered")) << why;
+    EXPECT_TRUE(why.contains("4242") && why.contains("-1001")) << why;
+    EXPECT_TRUE(why.contains("It was answered already.")) << why;
 }
 
 TEST(RelayView, TheStatusNamesDeafBotsAndFullBuffers) {
@@ -97,6 +102,26 @@ TEST(RelayView, TheLogMarksWhatCanBeReplayed) {
             {"outbound_id":"out_1","state":"unknown","can_replay":true}]})"));
     EXPECT_TRUE(text.contains("unknown *"));
     EXPECT_TRUE(text.contains("interlock relay replay ID"));
+}
+
+TEST(RelayView, AStrangerIsShownWithTheNumberThatLetsHimIn) {
+    const Json answer = parsed(
+        R"({"is_cut":false,"strangers":[
+            {"number":3,"tenant_id":null,"platform":"telegram","bot_id":"123","user_id":"4242",
+             "user_name":"Zoe","chat_id":"4242","chat_name":"","discriminator":"",
+             "last_seen":"t1"},
+            {"number":4,"tenant_id":null,"platform":"telegram","bot_id":"123","user_id":"7",
+             "user_name":"Bob","chat_id":"-1001","chat_name":"Crew","discriminator":"-1001",
+             "last_seen":"t2"}]})");
+    const std::string text = describe_relay_strangers(answer);
+    EXPECT_TRUE(text.contains("user 4242")) << text;
+    EXPECT_TRUE(text.contains("chat -1001")) << text;
+    EXPECT_FALSE(text.contains("user 7")) << text;
+    EXPECT_TRUE(text.contains("relay bind --stranger NO")) << text;
+    EXPECT_TRUE(text.contains("relay route add --stranger NO")) << text;
+    EXPECT_TRUE(describe_relay_strangers(parsed(R"({"strangers":[]})")).contains("Nobody"));
+    EXPECT_TRUE(describe_relay_link(parsed(R"({"code":"ABCD-EFGH-IJKL","expires_at":"t"})"))
+                    .contains("/link ABCD-EFGH-IJKL"));
 }
 
 TEST(RelayView, EmptyListsSayWhatComesFirst) {
@@ -211,6 +236,10 @@ TEST_F(RelayWords, TakesWhatTheDocumentsWrite) {
               "--tenant",
               "T"},
              {"relay", "bind", "--platform", "P", "--user", "U", "--instance", "I"},
+             {"relay", "bind", "--stranger", "3", "--instance", "I"},
+             {"relay", "route", "add", "--stranger", "4", "--tenant", "T"},
+             {"relay", "strangers", "--tenant", "T"},
+             {"relay", "link", "create", "--instance", "I", "--platform", "P", "--bot-id", "B"},
              {"relay",
               "scope",
               "claim",

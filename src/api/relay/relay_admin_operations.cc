@@ -1,4 +1,5 @@
 // What the operator sets: gateways and their secrets, tokens, routes, links, channels, policies.
+#include "api/call_arguments.h"
 #include "api/relay/relay_registrar.h"
 #include "api/relay/relay_schemas.h"
 
@@ -6,6 +7,7 @@ namespace interlock {
 namespace {
 
 constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
+constexpr std::int64_t kStrangerNumberMax = std::int64_t{1} << 53U;
 
 Result<RelayCredentials::NewGateway> decode_gateway(const ApiCall& call) {
     FieldReader in(call.body);
@@ -242,6 +244,7 @@ Result<RelayManagement::Binding> decode_binding(const ApiCall& call, bool takes_
     FieldReader in(call.body);
     RelayManagement::Binding binding;
     binding.platform = needed_id(in, "platform");
+    binding.bot_id = optional_id(in, "bot_id");
     binding.user_id = needed_id(in, "user_id");
     binding.instance_id = needed_id(in, "instance_id");
     if (takes_name) {
@@ -257,10 +260,15 @@ void add_bindings(RelayRegistrar& to, RelayManagement& management) {
          .path = "/api/relay/bindings",
          .summary = "Link a user of a platform to an instance.",
          .description =
-             "Who owns it there: direct messages of this user reach it. It gives no right to "
-             "approve anything.",
+             "Who owns it at one bot: direct messages of this user to that bot reach it. Without "
+             "`bot_id` the bot is the only one of the platform that it can be. It gives no right "
+             "to approve anything.",
          .request = relay_request_schema(
-             {{"platform", true}, {"user_id", true}, {"instance_id", true}, {"user_name", false}}),
+             {{"platform", true},
+              {"bot_id", false},
+              {"user_id", true},
+              {"instance_id", true},
+              {"user_name", false}}),
          .answer = relay_ok_schema()},
         [&management](const ApiCall& call, const RelayReply& reply) -> Result<void> {
             TRY_ASSIGN(RelayManagement::Binding binding, decode_binding(call, true));
@@ -272,13 +280,62 @@ void add_bindings(RelayRegistrar& to, RelayManagement& management) {
          .method = "POST",
          .path = "/api/relay/bindings/remove",
          .summary = "End the link of a user to an instance.",
-         .description = "From the next message on.",
-         .request =
-             relay_request_schema({{"platform", true}, {"user_id", true}, {"instance_id", true}}),
+         .description = "From the next message on; without `bot_id` at every bot of the platform.",
+         .request = relay_request_schema(
+             {{"platform", true}, {"bot_id", false}, {"user_id", true}, {"instance_id", true}}),
          .answer = relay_ok_schema()},
         [&management](const ApiCall& call, const RelayReply& reply) -> Result<void> {
             TRY_ASSIGN(RelayManagement::Binding binding, decode_binding(call, false));
             management.unbind(to_text(call.principal), std::move(binding), reply);
+            return {};
+        });
+}
+
+// How somebody is let in who is not known yet.
+void add_newcomers(RelayRegistrar& to, RelayManagement& management) {
+    to.add(
+        {.id = "list_relay_strangers",
+         .method = "GET",
+         .path = "/api/relay/strangers",
+         .summary = "List who wrote and reached nobody, for want of a link or a route.",
+         .description =
+             "Ids and names, never what was said; last seen first, kept for 7 days, at most 500 of "
+             "a tenant and 500 of chats and users of none. `number` is never given twice. An entry "
+             "of a chat without a tenant names the `discriminator` to route; every other names the "
+             "`user_id` to link.",
+         .query =
+             {tenant_query(),
+              {"number",
+               "Only this one.",
+               Json::object(
+                   {{"type", "integer"}, {"minimum", 1}, {"maximum", kStrangerNumberMax}})}},
+         .answer = relay_cut_list_schema("strangers", relay_stranger_schema())},
+        [&management](const ApiCall& call, const RelayReply& reply) -> Result<void> {
+            TRY_ASSIGN(TenantId tenant_id, query_tenant(call));
+            management.list_strangers(
+                std::move(tenant_id), query_integer(call, "number", 0), reply);
+            return {};
+        });
+    to.add(
+        {.id = "create_relay_link",
+         .method = "POST",
+         .path = "/api/relay/links",
+         .summary = "Make a code with which one person links himself to an instance.",
+         .description = "He sends `/link CODE` to the bot in a direct message within 10 minutes; "
+                        "the code works once. Without `bot_id` at any bot that the instance speaks "
+                        "as.",
+         .request =
+             relay_request_schema({{"instance_id", true}, {"platform", true}, {"bot_id", false}}),
+         .answer = relay_link_schema(),
+         .status = 201},
+        [&management](const ApiCall& call, const RelayReply& reply) -> Result<void> {
+            FieldReader in(call.body);
+            RelayManagement::InstanceLink which;
+            which.instance_id = needed_id(in, "instance_id");
+            which.link.platform = needed_id(in, "platform");
+            which.link.bot_id = optional_id(in, "bot_id");
+            TRY_ASSIGN(which, finish(in, std::move(which)));
+            management.link_for(to_text(call.principal), std::move(which), reply);
             return {};
         });
 }
@@ -377,6 +434,7 @@ void add_relay_admin_operations(RelayRegistrar& to, RelayPlane& plane) {
     add_endings(to, plane.credentials);
     add_tokens(to, plane.credentials);
     add_routes(to, plane.management);
+    add_newcomers(to, plane.management);
     add_bindings(to, plane.management);
     add_scopes(to, plane.management);
     add_principals(to, plane.management);

@@ -208,6 +208,7 @@ Json relay_ok_schema() {
          {"principal", text(), false},
          {"instance_id", text(), false},
          {"channel_id", text(), false},
+         {"bot_id", text(), false},
          {"seen_by", text(), false},
          {"policy", principal_policy_schema(), false}});
 }
@@ -279,6 +280,7 @@ Json relay_instance_detail_schema() {
          {"users",
           list_of(answer_of(
               {{"platform", text()},
+               {"bot_id", text()},
                {"user_id", text()},
                {"user_name", text()},
                {"made_by", text()}}))},
@@ -304,7 +306,10 @@ Json relay_dead_letter_schema() {
 Json relay_event_schema() {
     Json step = answer_of({{"code", text()}, {"reason", text()}});
     Json decision = answer_of(
-        {{"instance_id", text()}, {"delivers", truth()}, {"steps", list_of(std::move(step))}});
+        {{"instance_id", text()},
+         {"delivers", truth()},
+         {"outcome", text()},
+         {"steps", list_of(std::move(step))}});
     return answer_of(
         {{"event", text()},
          {"tenant_id", text_or_null()},
@@ -313,7 +318,10 @@ Json relay_event_schema() {
          {"decisions", list_of(std::move(decision)), false},
          {"delivered", list_of(text()), false},
          {"laid_aside", list_of(text()), false},
-         {"note", text(), false}});
+         {"user_id", text(), false},
+         {"chat_id", text(), false},
+         {"note", text(), false},
+         {"because", text(), false}});
 }
 
 Json relay_letters_schema() {
@@ -362,6 +370,27 @@ Json relay_route_schema() {
          {"discriminator", text()},
          {"tenant_id", text()},
          {"made_at", text()}});
+}
+
+Json relay_stranger_schema() {
+    return answer_of(
+        {{"number", number()},
+         {"tenant_id", text_or_null()},
+         {"platform", text()},
+         {"bot_id", text()},
+         {"user_id", text()},
+         {"user_name", text()},
+         {"chat_id", text()},
+         {"chat_name", text()},
+         {"chat_type", text()},
+         {"discriminator", text()},
+         {"first_seen", text()},
+         {"last_seen", text()}});
+}
+
+Json relay_link_schema() {
+    return answer_of(
+        {{"ok", truth()}, {"code", text()}, {"platform", text()}, {"expires_at", text()}});
 }
 
 Json console_said_schema() {

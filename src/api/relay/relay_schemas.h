@@ -37,6 +37,8 @@ Json relay_revoked_schema();
 Json relay_enrollment_schema();
 Json relay_token_schema();
 Json relay_route_schema();
+Json relay_stranger_schema();
+Json relay_link_schema();
 Json console_said_schema();
 Json console_messages_schema();
 

@@ -160,6 +160,7 @@ Result<MessageEvent> decode_message_event(const Json& json) {
         .message_id = in.text("message_id"),
         .reply_to_message_id = in.text("reply_to_message_id"),
         .media_urls = read_urls(in),
+        .bot_id = in.text("bot_id"),
         .source = {},
         .reply_to = std::nullopt,
         .prompt_response = std::nullopt,
@@ -193,6 +194,7 @@ Json encode(const MessageEvent& event) {
         {"media_urls", json_list(event.media_urls)},
         {"source", encode(event.source)},
     });
+    set_unless_empty(json, "bot_id", event.bot_id);
     if (event.reply_to) {
         json.set(
             "reply_to",

@@ -74,6 +74,7 @@ struct MessageEvent {
     std::string message_id;
     std::string reply_to_message_id;
     std::vector<std::string> media_urls;
+    std::string bot_id;  // Which of the platform's bots heard it (seed 003 §3).
     SessionSource source;
     std::optional<RepliedMessage> reply_to;
     std::optional<PromptResponse> prompt_response;

@@ -90,7 +90,7 @@ Json encode(const PrincipalPolicy& policy) {
 
 Result<LinkRequest> decode_link_request(const Json& json) {
     WireReader in(json);
-    LinkRequest request{.platform = in.required_text("platform")};
+    LinkRequest request{.platform = in.required_text("platform"), .bot_id = in.text("botId")};
     return in.finish(std::move(request));
 }
 
@@ -107,7 +107,9 @@ Result<ScopeRequest> decode_scope_request(const Json& json) {
 Result<DmDefaultRequest> decode_dm_default_request(const Json& json) {
     WireReader in(json);
     DmDefaultRequest request{
-        .platform = in.required_text("platform"), .user_id = in.required_text("userId")};
+        .platform = in.required_text("platform"),
+        .bot_id = in.text("botId"),
+        .user_id = in.required_text("userId")};
     return in.finish(std::move(request));
 }
 

@@ -49,6 +49,7 @@ Json encode(const PrincipalPolicy& policy);
 // POST /manage/link
 struct LinkRequest {
     std::string platform;
+    std::string bot_id;  // Empty: any bot that the instance speaks as.
 };
 Result<LinkRequest> decode_link_request(const Json& json);
 
@@ -63,6 +64,7 @@ Result<ScopeRequest> decode_scope_request(const Json& json);
 // POST /manage/dm-default
 struct DmDefaultRequest {
     std::string platform;
+    std::string bot_id;  // Empty: wherever the user is linked to the instance.
     std::string user_id;
 };
 Result<DmDefaultRequest> decode_dm_default_request(const Json& json);

@@ -216,6 +216,7 @@ void fields(RouteRow& row, F&& f) {
 template <class F>
 void fields(BindingRow& row, F&& f) {
     f("platform", row.platform);
+    f("bot_id", row.bot_id);
     f("user_id", row.user_id);
     f("instance_id", row.instance_id);
     f("tenant_id", row.tenant_id);
@@ -227,8 +228,12 @@ void fields(BindingRow& row, F&& f) {
 template <class F>
 void fields(DmDefaultRow& row, F&& f) {
     f("platform", row.platform);
+    f("bot_id", row.bot_id);
     f("user_id", row.user_id);
     f("instance_id", row.instance_id);
+    f("wish_instance", row.wish_instance);
+    f("wish_at", row.wish_at);
+    f("is_wish_told", row.is_wish_told);
 }
 
 template <class F>
@@ -281,6 +286,7 @@ void fields(TenantTokenRow& row, F&& f) {
 template <class F>
 void fields(LinkCodeRow& row, F&& f) {
     f("platform", row.platform);
+    f("bot_id", row.bot_id);
     f("instance_id", row.instance_id);
     f("tenant_id", row.tenant_id);
     f("made_at", row.made_at);
@@ -323,6 +329,22 @@ template <class F>
 void fields(OutboundKeyRow& row, F&& f) {
     f("outbound_id", row.outbound_id);
     f("digest", row.digest);
+}
+
+template <class F>
+void fields(StrangerRow& row, F&& f) {
+    f("number", row.number);
+    f("tenant_id", row.tenant_id);
+    f("platform", row.platform);
+    f("bot_id", row.bot_id);
+    f("user_id", row.user_id);
+    f("user_name", row.user_name);
+    f("chat_id", row.chat_id);
+    f("chat_name", row.chat_name);
+    f("chat_type", row.chat_type);
+    f("discriminator", row.discriminator);
+    f("first_seen", row.first_seen);
+    f("last_seen", row.last_seen);
 }
 
 template <class F>
@@ -447,6 +469,7 @@ INTERLOCK_RELAY_ROW(OutboundKeyRow);
 INTERLOCK_RELAY_ROW(PromptRow);
 INTERLOCK_RELAY_ROW(MediaRow);
 INTERLOCK_RELAY_ROW(SessionRow);
+INTERLOCK_RELAY_ROW(StrangerRow);
 INTERLOCK_RELAY_ROW(CursorRow);
 INTERLOCK_RELAY_ROW(AttemptRow);
 INTERLOCK_RELAY_ROW(NapRow);

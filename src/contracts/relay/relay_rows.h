@@ -49,7 +49,8 @@ struct GatewayRow {
     std::optional<Timestamp> revoked_at;
 };
 
-// Key: tenant_id. Issued with every secret of the tenant's gateways (seed 003 §3) and used by nobody.
+// Key: tenant_id. Issued with every secret of the tenant's gateways (seed 003 §3) and used by
+// nobody.
 struct DeliveryKeyRow {
     static constexpr std::string_view kKind = "delivery_key";
     std::string sealed;  // Base64.
@@ -86,10 +87,12 @@ struct RouteRow {
     Timestamp made_at;
 };
 
-// A user of a platform owns an instance. Key: platform/user_id/instance_id.
+// A user of a platform owns an instance at one bot: what he says to another bot is not its.
+// Key: platform/bot_id/user_id/instance_id.
 struct BindingRow {
     static constexpr std::string_view kKind = "binding";
     std::string platform;
+    std::string bot_id;  // Empty: of before the bot was kept, key without it; reaches nobody.
     std::string user_id;
     std::string instance_id;
     TenantId tenant_id;
@@ -98,12 +101,19 @@ struct BindingRow {
     Timestamp made_at;    // Bindings of a user are ordered by it.
 };
 
-// Which of his instances gets a user's direct messages. Key: platform/user_id.
+// Which of his instances gets a user's direct messages at a bot, and which one asks to.
+// Key: platform/bot_id/user_id.
 struct DmDefaultRow {
     static constexpr std::string_view kKind = "dm_default";
     std::string platform;
+    std::string bot_id;  // Empty: as of a binding.
     std::string user_id;
-    std::string instance_id;
+    std::string instance_id;         // Empty: the one that was bound first.
+    std::string wish_instance = {};  // Gets nothing before the user says so.
+    Timestamp wish_at{};
+    bool is_wish_told = false;
+
+    friend bool operator==(const DmDefaultRow&, const DmDefaultRow&) = default;
 };
 
 // A channel's one owner. Key: platform/guild_id/channel_id, which is why there is only one.
@@ -164,6 +174,7 @@ struct TenantTokenRow {
 struct LinkCodeRow {
     static constexpr std::string_view kKind = "link_code";
     std::string platform;
+    std::string bot_id;  // Empty: any that the instance speaks as.
     std::string instance_id;
     TenantId tenant_id;
     Timestamp made_at;
@@ -252,6 +263,24 @@ struct AttemptRow {
     static constexpr std::string_view kKind = "attempt";
     std::int64_t count = 0;
     Timestamp ends_at;
+};
+
+// Somebody who wrote and reached nobody, or a chat of which nobody knows whose it is. Key:
+// platform/bot_id/chat_id/user_id, without the user for a chat. Expires.
+struct StrangerRow {
+    static constexpr std::string_view kKind = "stranger";
+    std::int64_t number = 0;  // For people; never given twice.
+    TenantId tenant_id;       // Empty: the chat is not routed.
+    std::string platform;
+    std::string bot_id;
+    std::string user_id;  // Of a chat: who spoke last.
+    std::string user_name;
+    std::string chat_id;
+    std::string chat_name;
+    std::string chat_type;
+    std::string discriminator;  // Empty in a direct message.
+    Timestamp first_seen;
+    Timestamp last_seen;
 };
 
 // How far the waking of a sleeping instance has got. Key: instance_id.

@@ -11,7 +11,7 @@ struct Sentence {
     std::string_view reason;
 };
 // Decisions are stored by their codes; these are for people.
-constexpr std::array<Sentence, 20> kSentences = {{
+constexpr std::array<Sentence, 21> kSentences = {{
     {"other_tenant", "The chat is routed to another tenant, or to none."},
     {"same_tenant", "The chat is routed to the instance's tenant."},
     {"own_bot", "One of our own bots wrote it."},
@@ -21,6 +21,7 @@ constexpr std::array<Sentence, 20> kSentences = {{
     {"owner", "The author owns this instance."},
     {"other_dm_default", "The author's messages go to another one."},
     {"no_scope", "The instance has not claimed this channel."},
+    {"other_bot_only", "The instance speaks as other bots of this platform."},
     {"scope", "It claimed the channel and its policy admits the author."},
     {"principal_refused", "Its principal policy refuses the author."},
     {"no_floor", "The visibility floor is for Discord's guild channels."},
@@ -81,6 +82,9 @@ GateStep judge_authorised(const GateEvent& event, const GateInstance& instance) 
     }
     if (!instance.holds_scope) {
         return stop(kLayer, "no_scope");
+    }
+    if (!instance.speaks_as_bot) {
+        return stop(kLayer, "other_bot_only");
     }
     return admits(instance.principal, event) ? pass(kLayer, "scope")
                                              : stop(kLayer, "principal_refused");

@@ -32,7 +32,8 @@ struct GateInstance {
     bool is_author_owner = false;  // The author is bound to this instance.
     // In a direct message: this is the author's choice among the instances bound to him.
     bool is_dm_choice = false;
-    bool holds_scope = false;  // It claimed this channel (or the parent of this thread).
+    bool holds_scope = false;   // It claimed this channel (or the parent of this thread).
+    bool speaks_as_bot = true;  // As this one of the platform's bots, and not as others only.
     PrincipalPolicy principal;
     // VIEW_CHANNEL of the instance's bound owner; nothing when it could not be found out.
     std::optional<bool> owner_can_view;

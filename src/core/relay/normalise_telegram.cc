@@ -230,10 +230,11 @@ Result<Normalised> read_message(const Json& json, const BotIdentity& bot, Platfo
     }
     read_file(in, json, made);
     read_reply(in, bot, made);
+    made.moved_to = in.text("migrate_to_chat_id");  // The group has become a supergroup.
     if (!in.ok()) {
         return not_telegram(in);
     }
-    if (made.event.text.empty() && made.files.empty()) {
+    if (made.event.text.empty() && made.files.empty() && made.moved_to.empty()) {
         return Normalised{std::nullopt, "a notice of the platform"};
     }
     return Normalised{std::move(made), {}};

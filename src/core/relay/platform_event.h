@@ -44,6 +44,7 @@ struct PlatformEvent {
     std::string capability_kind;  // "discord.interaction_token"
     SecretString capability;
     std::string prompt_button;  // The data of a pressed button that is not one of our prompts.
+    std::string moved_to;       // The chat goes on under this id; there is no message.
 };
 
 // Either an event, or the reason why there is none to deliver. An input that is not what the

@@ -255,6 +255,17 @@ TEST(NormaliseTelegram, GivesEachPressOfAButtonAnIdOfItsOwn) {
     EXPECT_EQ(made.event.prompt_response->prompt_message_id, "2");
 }
 
+TEST(NormaliseTelegram, TellsUnderWhichIdAGroupGoesOn) {
+    const PlatformEvent made = event_of(normalise_telegram(
+        parsed(R"({"update_id":9,"message":{"message_id":4,"date":1,
+            "from":{"id":7,"is_bot":false,"first_name":"Ann"},
+            "chat":{"id":-5,"type":"group","title":"Crew"},"migrate_to_chat_id":-1005}})"),
+        kTelegramBot));
+    EXPECT_EQ(made.moved_to, "-1005");
+    EXPECT_EQ(made.discriminator, "-5");
+    EXPECT_TRUE(made.event.text.empty());
+}
+
 TEST(NormaliseTelegram, SkipsOtherUpdatesAndRefusesOtherThings) {
     EXPECT_FALSE(
         skipped(normalise_telegram(parsed(R"({"update_id":1,"poll":{}})"), kTelegramBot)).empty());

@@ -271,11 +271,6 @@ Result<Json> RelayCredentials::decide_deprovision(
     TRY(purge_dead_letters(turn, id));
     const std::vector<BindingRow> bindings = parts_.state.bindings_of_instance(id);
     for (const BindingRow& row : bindings) {
-        const std::string key = row_key({row.platform, row.user_id});
-        const DmDefaultRow* const dm = parts_.state.dm_defaults.get(key);
-        if (dm != nullptr && dm->instance_id == id) {
-            parts_.state.dm_defaults.erase(turn, key);
-        }
         parts_.holdings.erase_binding(turn, row);
     }
     const auto scopes = parts_.holdings.scopes_of(id);  // A copy: it shrinks under us.

@@ -472,7 +472,7 @@ TEST(RelayCredentials, DeprovisioningTakesEverythingOfTheInstance) {
     world.bind("discord", "u1", "gw-1");
     ASSERT_EQ(World::code_of(world.claim(caller, "g1", "c1")), "ok");
     world.ask([&](RelayReply reply) {
-        world.management().set_dm_default(caller, {"discord", "u1"}, reply);
+        world.management().set_dm_default(caller, {"discord", {}, "u1"}, reply);
     });
     world.change([&](RelayTurn& turn) {
         CapabilityRow row;
@@ -500,8 +500,8 @@ TEST(RelayCredentials, DeprovisioningTakesEverythingOfTheInstance) {
     EXPECT_EQ(world.dial("gw-1", secret).kind, Kind::rejected);
     EXPECT_EQ(world.state().instances.get("gw-1"), nullptr);
     EXPECT_EQ(world.state().scope_of("discord", "g1", "c1"), nullptr);
-    EXPECT_TRUE(world.state().bindings_of("discord", "u1").empty());
-    EXPECT_EQ(world.state().dm_defaults.get(row_key({"discord", "u1"})), nullptr);
+    EXPECT_TRUE(world.state().bindings_of({"discord", "100"}, "u1").empty());
+    EXPECT_EQ(world.state().dm_defaults.get(row_key({"discord", "100", "u1"})), nullptr);
     const auto left = *world.store().read_rows("capability", "", "", 10);
     ASSERT_EQ(left.size(), 1u);
     EXPECT_EQ(left[0].key, row_key({"gw-10", "discord", "100", "s", "k"}));

@@ -53,11 +53,8 @@ Result<void> RelayHoldings::load() {
         [this](const std::string& key, const ScopeRow& row) { index(key, row); });
     state_.routes.for_each(
         [this](const std::string&, const RouteRow& row) { add(Holding::route, row.tenant_id); });
-    state_.instances.for_each([this](const std::string& instance_id, const InstanceRow&) {
-        for (const BindingRow& row : state_.bindings_of_instance(instance_id)) {
-            add(Holding::binding, row.tenant_id);
-        }
-    });
+    state_.for_each_binding(
+        [this](const BindingRow& row) { add(Holding::binding, row.tenant_id); });
     std::string after;
     while (true) {
         TRY_ASSIGN(
@@ -175,7 +172,7 @@ void RelayHoldings::erase_scope(RelayTurn& turn, const std::string& key) {
 }
 
 void RelayHoldings::put_binding(RelayTurn& turn, BindingRow row) {
-    const auto& bound = state_.bindings_of(row.platform, row.user_id);
+    const auto& bound = state_.bindings_of({row.platform, row.bot_id}, row.user_id);
     const bool is_known = std::ranges::any_of(
         bound, [&](const BindingRow& held) { return held.instance_id == row.instance_id; });
     if (!is_known) {
@@ -185,6 +182,20 @@ void RelayHoldings::put_binding(RelayTurn& turn, BindingRow row) {
 }
 
 void RelayHoldings::erase_binding(RelayTurn& turn, const BindingRow& row) {
+    const std::string key = RelayState::person_key({row.platform, row.bot_id}, row.user_id);
+    if (const DmDefaultRow* const held = state_.dm_defaults.get(key)) {
+        DmDefaultRow left = *held;
+        for (std::string* const named : {&left.instance_id, &left.wish_instance}) {
+            if (*named == row.instance_id) {
+                named->clear();
+            }
+        }
+        if (left.instance_id.empty() && left.wish_instance.empty()) {
+            state_.dm_defaults.erase(turn, key);
+        } else if (left != *held) {
+            state_.dm_defaults.put(turn, key, std::move(left));
+        }
+    }
     drop(Holding::binding, row.tenant_id);
     state_.unbind(turn, row);
 }

@@ -44,6 +44,7 @@ public:
     void put_scope(RelayTurn& turn, ScopeRow row);
     void erase_scope(RelayTurn& turn, const std::string& key);
     void put_binding(RelayTurn& turn, BindingRow row);
+    // And what the user's DM default says of it.
     void erase_binding(RelayTurn& turn, const BindingRow& row);
     void put_tenant_token(RelayTurn& turn, const std::string& key, TenantTokenRow row);
     void erase_tenant_token(RelayTurn& turn, const std::string& key, const TenantId& tenant_id);

@@ -11,10 +11,7 @@
 namespace interlock {
 namespace {
 
-constexpr std::size_t kLinkCodeBytesMax = 64;
-
-constexpr std::string_view kNotLinked =
-    "This account is not linked to an agent here, so nobody will answer.";
+constexpr std::string_view kNotHeard = "No agent here hears this, so nobody will answer.";
 constexpr std::string_view kLaidAside =
     "The agent has more unread messages than it may keep, so this one was put aside.";
 
@@ -50,6 +47,25 @@ Json why_note(std::string_view note) {
     return Json::object({{"note", note}});
 }
 
+// Somebody whom it takes a link or a route to hear. Bots are never told anything: they might
+// answer.
+bool is_stranger(const GateEvent& event, const TenantId& tenant_id) {
+    return !event.is_author_bot && !event.is_own_bot && !event.author_id.empty() &&
+           (tenant_id.empty() || !event.is_author_linked);
+}
+
+// Ids alone: whom to link and what to route, for whoever reads why nobody got it.
+void note_author(Json& why, const PlatformArrival& arrival) {
+    why.set("user_id", arrival.event.event.source.user_id);
+    why.set("chat_id", arrival.event.event.source.chat_id);
+}
+
+// The platform shows its user what came of it: an interaction, a pressed button, the console.
+bool shows_notices(const PlatformArrival& arrival) {
+    return arrival.forward || arrival.event.event.prompt_response ||
+           !arrival.event.prompt_button.empty() || arrival.bot.platform == "local";
+}
+
 }  // namespace
 
 std::string chat_key_of(const PlatformArrival& arrival) {
@@ -60,26 +76,12 @@ std::string event_key_of(const BotKey& bot, std::string_view event_id) {
     return row_key({bot.platform, bot.bot_id, event_id});
 }
 
-std::optional<std::string> read_link_command(std::string_view text) {
-    constexpr std::string_view kCommand = "/link";
-    if (!text.starts_with(kCommand)) {
-        return std::nullopt;
-    }
-    text.remove_prefix(kCommand.size());
-    const auto begin = text.find_first_not_of(" \t\r\n");
-    if (begin == 0 || begin == std::string_view::npos) {
-        return begin == 0 ? std::nullopt : std::optional(std::string());
-    }
-    text.remove_prefix(begin);
-    const auto end = text.find_last_not_of(" \t\r\n");
-    return std::string(text.substr(0, std::min(end + 1, kLinkCodeBytesMax)));
-}
-
 RelayInbound::RelayInbound(Parts parts) : parts_(std::move(parts)) {}
 
 void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswer)> done) {
     // The work is copyable, a secret is not: both live behind a pointer until the lane has them.
     auto held = std::make_shared<PlatformArrival>(std::move(arrival));
+    held->event.event.bot_id = held->bot.bot_id;
     auto slot = std::make_shared<Slot>(std::move(done), refused_);
     // Not taken: the slot goes with the work and says so.
     parts_.lane.submit_event(
@@ -162,9 +164,14 @@ void RelayInbound::take(RelayTurn& turn, Pending pending) {
             {.is_stored = true, .is_delivered = true, .notice = {}});
         return;
     }
-    if (const auto code = read_link_command(arrival.event.event.text);
-        code && !arrival.event.is_own_bot) {
-        take_link(turn, pending, *code);
+    if (!arrival.event.moved_to.empty()) {
+        take_move(turn, pending);
+        return;
+    }
+    if (const auto word = read_person_word(arrival.event.event.text);
+        word && !arrival.event.is_own_bot && parts_.answer_word &&
+        (arrival.event.is_dm || word->kind == PersonWordKind::link)) {
+        take_word(turn, pending, *word);
         return;
     }
     const std::string chat = chat_key_of(arrival);
@@ -187,29 +194,55 @@ void RelayInbound::take(RelayTurn& turn, Pending pending) {
 }
 
 // A code never reaches an agent, wherever it was typed (R8).
-void RelayInbound::take_link(RelayTurn& turn, Pending& pending, const std::string& code) {
+void RelayInbound::take_word(RelayTurn& turn, Pending& pending, const PersonWord& word) {
     const PlatformArrival& arrival = pending.arrival;
     const SessionSource& source = arrival.event.event.source;
     ++counters_[arrival.bot.platform].links;
-    const std::string notice = parts_.redeem_link(
+    const std::string notice = parts_.answer_word(
         turn,
         {.bot = arrival.bot,
          .user_id = source.user_id,
          .user_name = source.user_name,
-         .code = code,
-         .is_dm = arrival.event.is_dm});
+         .is_dm = arrival.event.is_dm},
+        word);
     pending.text = arrival_text(arrival);
-    store_event(turn, pending, TenantId(), why_note("link_command"));
-    turn.after([this, bot = arrival.bot, chat = source.chat_id, notice](bool is_committed) {
-        if (is_committed) {
-            parts_.notify(bot, chat, notice);
-        }
-    });
+    Json why = why_note("person_word");
+    note_author(why, arrival);
+    store_event(turn, pending, TenantId(), why);
+    tell(turn, arrival, notice);
     answer(
         turn,
         arrival.bot,
         pending.slot,
         {.is_stored = true, .is_delivered = false, .notice = notice});
+}
+
+// What was routed, claimed and written in the chat goes on under its new id.
+void RelayInbound::take_move(RelayTurn& turn, Pending& pending) {
+    const PlatformArrival& arrival = pending.arrival;
+    const ChatMove move{arrival.event.discriminator, arrival.event.moved_to};
+    const TenantId tenant_id = parts_.state.route_of(arrival.bot, move.from);
+    if (parts_.move_chat) {
+        parts_.move_chat(turn, arrival.bot, move);
+    }
+    pending.text = arrival_text(arrival);
+    store_event(turn, pending, tenant_id, why_note("chat_moved"));
+    answer(
+        turn, arrival.bot, pending.slot, {.is_stored = true, .is_delivered = true, .notice = {}});
+}
+
+// In the chat, unless the platform shows the answer to him alone.
+void RelayInbound::tell(
+    RelayTurn& turn, const PlatformArrival& arrival, const std::string& sentence) {
+    if (sentence.empty() || shows_notices(arrival)) {
+        return;
+    }
+    turn.after([this, bot = arrival.bot, chat = arrival.event.event.source.chat_id, sentence](
+                   bool is_committed) {
+        if (is_committed) {
+            parts_.notify(bot, chat, sentence);
+        }
+    });
 }
 
 GateEvent RelayInbound::gate_event(
@@ -227,7 +260,7 @@ GateEvent RelayInbound::gate_event(
         .is_author_bot = event.is_author_bot,
         .is_own_bot = event.is_own_bot || parts_.is_own_bot(arrival.bot.platform, source.user_id),
         .addresses_bot = event.addresses_bot || event.event.prompt_response.has_value()};
-    for (const BindingRow& row : parts_.state.bindings_of(arrival.bot.platform, source.user_id)) {
+    for (const BindingRow& row : parts_.state.bindings_of(arrival.bot, source.user_id)) {
         gate.is_author_linked = gate.is_author_linked || row.tenant_id == tenant_id;
     }
     return gate;
@@ -247,10 +280,11 @@ GateInstance RelayInbound::gate_instance(
     GateInstance instance;
     instance.instance_id = row.instance_id;
     instance.tenant = row.tenant_id;
-    for (const BindingRow& bound : parts_.state.bindings_of(platform, source.user_id)) {
+    for (const BindingRow& bound : parts_.state.bindings_of(arrival.bot, source.user_id)) {
         instance.is_author_owner = instance.is_author_owner || bound.instance_id == row.instance_id;
     }
     instance.holds_scope = holds(source.chat_id) || holds(source.parent_chat_id);
+    instance.speaks_as_bot = !instance.holds_scope || parts_.state.speaks_as(row, arrival.bot);
     instance.principal = RelayState::principal_of(row, platform);
     instance.relevance = RelayState::relevance_of(row, platform);
     if (std::ranges::find(row.relevance, platform, &RelevancePolicy::platform) ==
@@ -261,15 +295,9 @@ GateInstance RelayInbound::gate_instance(
 }
 
 RelayInbound::Candidates RelayInbound::dm_candidates(const PlatformArrival& arrival) const {
-    const std::string& platform = arrival.bot.platform;
-    const std::string& user = arrival.event.event.source.user_id;
     Candidates candidates;
-    std::vector<std::string> bound;
-    for (const BindingRow& row : parts_.state.bindings_of(platform, user)) {
-        bound.push_back(row.instance_id);
-    }
-    const DmDefaultRow* chosen = parts_.state.dm_defaults.get(row_key({platform, user}));
-    const std::string choice = dm_choice(bound, chosen == nullptr ? "" : chosen->instance_id);
+    const std::string choice =
+        parts_.state.dm_choice_of(arrival.bot, arrival.event.event.source.user_id);
     const InstanceRow* row = choice.empty() ? nullptr : parts_.state.instances.get(choice);
     if (row == nullptr) {
         candidates.note = "unbound_author";
@@ -286,7 +314,6 @@ RelayInbound::Candidates RelayInbound::candidates_for(const PlatformArrival& arr
     if (arrival.event.is_dm) {
         return dm_candidates(arrival);
     }
-    const std::string& platform = arrival.bot.platform;
     const SessionSource& source = arrival.event.event.source;
     Candidates candidates;
     candidates.tenant_id = parts_.state.route_of(arrival.bot, arrival.event.discriminator);
@@ -305,18 +332,18 @@ RelayInbound::Candidates RelayInbound::candidates_for(const PlatformArrival& arr
         candidates.instances.push_back(gate_instance(*row, arrival));
         if (candidates.instances.back().is_author_owner) {
             candidates.viewer[instance_id] = source.user_id;
-        } else if (const auto owners = parts_.state.owners_of(instance_id, platform);
+        } else if (const auto owners = parts_.state.owners_of(instance_id, arrival.bot);
                    !owners.empty()) {
             candidates.viewer[instance_id] = owners.front().user_id;
         }
     };
-    for (const BindingRow& row : parts_.state.bindings_of(platform, source.user_id)) {
+    for (const BindingRow& row : parts_.state.bindings_of(arrival.bot, source.user_id)) {
         add(row.instance_id);
     }
     const std::string& guild =
         source.scope_id.empty() ? arrival.event.discriminator : source.scope_id;
     for (const std::string& channel : {source.chat_id, source.parent_chat_id}) {
-        if (const ScopeRow* scope = parts_.state.scope_of(platform, guild, channel)) {
+        if (const ScopeRow* scope = parts_.state.scope_of(arrival.bot.platform, guild, channel)) {
             add(scope->instance_id);
         }
     }
@@ -445,6 +472,7 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
     }
     InboxAnswer said{.is_stored = true, .is_delivered = false, .notice = {}};
     Json why = Json::object({{"decisions", std::move(decisions)}});
+    note_author(why, arrival);
     if (arrival.event.event.prompt_response && !targets.empty() &&
         !take_press(turn, arrival, targets)) {
         candidates.note = "prompt_closed";
@@ -462,12 +490,38 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
     } else if (reached.delivered.empty()) {
         ++(candidates.tenant_id.empty() ? counters.no_route : counters.nobody);
         if (said.notice.empty()) {
-            said.notice = kNotLinked;
+            said.notice = is_stranger(event, candidates.tenant_id)
+                              ? meet_stranger(turn, pending, candidates.tenant_id)
+                              : std::string(kNotHeard);
         }
+    } else if (arrival.event.is_dm && parts_.wish_for) {
+        tell(turn, arrival, parts_.wish_for(turn, arrival.bot, event.author_id));
     }
     store_event(turn, pending, candidates.tenant_id, why);
     said.is_delivered = !reached.delivered.empty();
     answer(turn, arrival.bot, pending.slot, std::move(said));
+}
+
+// What he is told where only he sees it; in the chat he is told when it is time.
+std::string RelayInbound::meet_stranger(
+    RelayTurn& turn, const Pending& pending, const TenantId& tenant_id) {
+    const PlatformArrival& arrival = pending.arrival;
+    const SessionSource& source = arrival.event.event.source;
+    const Encounter met{
+        .bot = arrival.bot,
+        .tenant_id = tenant_id,
+        .discriminator = arrival.event.discriminator,
+        .chat_id = source.chat_id,
+        .chat_name = source.chat_name,
+        .chat_type = source.chat_type,
+        .user_id = source.user_id,
+        .user_name = source.user_name,
+        .is_dm = arrival.event.is_dm,
+        .addresses_bot = arrival.event.addresses_bot};
+    if (parts_.meet) {
+        tell(turn, arrival, parts_.meet(turn, met));
+    }
+    return way_in(met);
 }
 
 void RelayInbound::store_event(

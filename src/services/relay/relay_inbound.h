@@ -19,6 +19,7 @@
 #include "core/relay/delivery_gate.h"
 #include "ports/chat_platform.h"
 #include "services/relay/relay_delivery.h"
+#include "services/relay/relay_person.h"
 
 namespace interlock {
 
@@ -34,14 +35,6 @@ inline constexpr std::size_t kRecentEventsMax = 65'536;
 inline constexpr std::size_t kWaitingFactsPerChatMax = 256;
 inline constexpr std::size_t kWaitingFactsMax = 4096;
 inline constexpr std::size_t kWaitingFactsFloor = 16;
-
-struct LinkTry {
-    BotKey bot;
-    std::string user_id;
-    std::string user_name;
-    std::string code;
-    bool is_dm = true;  // Elsewhere a code is void: others have read it.
-};
 
 struct CapabilityDraft {
     TenantId tenant_id;
@@ -75,7 +68,7 @@ struct InboundCounters {
     std::int64_t nobody = 0;         // Routed, and no instance passed the gate.
     std::int64_t laid_aside = 0;     // For instances whose buffer was full.
     std::int64_t without_facts = 0;  // Decided so because too many waited for them.
-    std::int64_t links = 0;
+    std::int64_t links = 0;          // And whatever else people say to the connector itself.
 };
 
 class RelayInbound : public PlatformInbox {
@@ -87,8 +80,14 @@ public:
         std::function<ChatPlatform*(const BotKey&)> platform;
         // Runs something that may block, elsewhere; false: too busy.
         std::function<bool(std::function<void()>)> run_blocking;
-        // A person redeems a code of `/link`; the sentence he is answered with.
-        std::function<std::string(RelayTurn&, const LinkTry&)> redeem_link;
+        // A person speaks to the connector itself; the sentence he is answered with, if any.
+        std::function<std::string(RelayTurn&, const Person&, const PersonWord&)> answer_word;
+        // Somebody reached nobody for want of a link or a route; what he is told, if anything.
+        std::function<std::string(RelayTurn&, const Encounter&)> meet;
+        // What a user has to be asked beside his direct message, if anything.
+        std::function<std::string(RelayTurn&, const BotKey&, const std::string& user_id)> wish_for;
+        // The platform goes on with a chat under another id.
+        std::function<void(RelayTurn&, const BotKey&, const ChatMove&)> move_chat;
         std::function<Result<void>(RelayTurn&, CapabilityDraft)> bind_capability;
         std::function<Result<std::optional<PressOutcome>>(RelayTurn&, const PressTry&)> press;
         // A message of the connector itself.
@@ -191,7 +190,10 @@ private:
         const PlatformArrival& arrival,
         const TenantId& tenant_id,
         const std::string& instance_id);
-    void take_link(RelayTurn& turn, Pending& pending, const std::string& code);
+    void take_word(RelayTurn& turn, Pending& pending, const PersonWord& word);
+    void take_move(RelayTurn& turn, Pending& pending);
+    std::string meet_stranger(RelayTurn& turn, const Pending& pending, const TenantId& tenant_id);
+    void tell(RelayTurn& turn, const PlatformArrival& arrival, const std::string& sentence);
     std::optional<bool> view_of(
         const PlatformArrival& arrival, const std::string& user, const Pending* pending) const;
     void answer(RelayTurn& turn, const BotKey& bot, const SlotPtr& slot, InboxAnswer answer);
@@ -212,8 +214,5 @@ private:
 std::string chat_key_of(const PlatformArrival& arrival);
 // The key of an event, likewise.
 std::string event_key_of(const BotKey& bot, std::string_view event_id);
-
-// The code of "/link CODE"; nothing when the text is something else.
-std::optional<std::string> read_link_command(std::string_view text);
 
 }  // namespace interlock

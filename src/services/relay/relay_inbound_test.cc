@@ -229,7 +229,10 @@ TEST_F(InboundTest, ADirectMessageGoesToTheChosenInstance) {  // 003 §7.2 dm-de
     world.submit(RelayWorld::message("ann", "m1"));
     EXPECT_EQ(waiting("i2"), 1u);
     world.change([&](RelayTurn& turn) {
-        world.state.dm_defaults.put(turn, row_key({"local", "ann"}), {"local", "ann", "i1"});
+        world.state.dm_defaults.put(
+            turn,
+            row_key({"local", "bot", "ann"}),
+            {.platform = "local", .bot_id = "bot", .user_id = "ann", .instance_id = "i1"});
     });
     world.submit(RelayWorld::message("ann", "m2"));
     EXPECT_EQ(waiting("i1"), 1u);
@@ -266,27 +269,147 @@ TEST_F(InboundTest, ALinkCodeNeverReachesAnAgent) {  // R8
     PlatformArrival arrival = RelayWorld::message("ann", "m1");
     arrival.event.event.text = "/link  abc-123 ";
     world.submit(std::move(arrival));
-    ASSERT_EQ(world.link_tries.size(), 1u);
-    EXPECT_EQ(world.link_tries[0].code, "abc-123");
-    EXPECT_EQ(world.link_tries[0].user_id, "ann");
+    ASSERT_EQ(world.words.size(), 1u);
+    EXPECT_EQ(world.words[0].second.argument, "abc-123");
+    EXPECT_EQ(world.words[0].first.user_id, "ann");
     EXPECT_EQ(waiting("i1"), 0u);
-    ASSERT_EQ(world.notices.size(), 1u);
-    EXPECT_EQ(world.notices[0].first, "dm:ann");
+    EXPECT_TRUE(world.notices.empty());  // The console shows its user the answer by itself.
 
     PlatformArrival in_guild = guild_message("ann", "m2");
     in_guild.event.event.text = "/link abc-123";
     world.submit(std::move(in_guild));
-    ASSERT_EQ(world.link_tries.size(), 2u);
-    EXPECT_FALSE(world.link_tries[1].is_dm);
+    ASSERT_EQ(world.words.size(), 2u);
+    EXPECT_FALSE(world.words[1].first.is_dm);
     EXPECT_EQ(waiting("i1"), 0u);
-    EXPECT_EQ(world.notices.size(), 2u);
+    ASSERT_EQ(world.notices.size(), 1u);
+    EXPECT_EQ(world.notices[0].first, "c1");
 }
 
-TEST(LinkCommand, IsTheWholeWord) {
-    EXPECT_EQ(read_link_command("/link abc"), "abc");
-    EXPECT_EQ(read_link_command("/link"), "");
-    EXPECT_FALSE(read_link_command("/linked abc"));
-    EXPECT_FALSE(read_link_command("link abc"));
+TEST_F(InboundTest, OtherWordsAreTheConnectorsInDirectMessagesOnly) {
+    world.bind("ann", "i1", "local");
+    PlatformArrival direct = RelayWorld::message("ann", "m1");
+    direct.event.event.text = "/whoami";
+    world.submit(std::move(direct));
+    ASSERT_EQ(world.words.size(), 1u);
+    EXPECT_EQ(world.words[0].second.kind, PersonWordKind::whoami);
+    EXPECT_EQ(waiting("i1"), 0u);
+    PlatformArrival in_guild = guild_message("ann", "m2");
+    in_guild.event.event.text = "/default";
+    world.submit(std::move(in_guild));
+    EXPECT_EQ(world.words.size(), 1u);
+    EXPECT_EQ(waiting("i1"), 1u);
+}
+
+// 003 §3, §7.1: the bot is part of who is linked to whom, and of the envelope.
+TEST_F(InboundTest, AMessageToOneBotNeverReachesTheAgentOfAnother) {
+    world.bind("ann", "i1", "local");
+    PlatformArrival other = RelayWorld::message("ann", "m1");
+    other.bot.bot_id = "other";
+    const auto answer = world.submit(std::move(other));
+    EXPECT_FALSE((*answer)->is_delivered);
+    EXPECT_EQ(waiting("i1"), 0u);
+    world.submit(RelayWorld::message("ann", "m1"));
+    EXPECT_EQ(waiting("i1"), 1u);
+    const auto gateway = world.connect("i1");
+    for (const ConnectorFrame& frame : gateway.socket->take_frames()) {
+        if (const auto* inbound = std::get_if<InboundFrame>(&frame)) {
+            EXPECT_EQ(inbound->event.bot_id, "bot");
+        }
+    }
+}
+
+// A claim names no bot; an instance that is linked at others only does not hear this one by it.
+TEST_F(InboundTest, AClaimDoesNotCarryAnInstanceToAnotherBot) {
+    const auto group_message = [](const std::string& id, const std::string& bot) {
+        PlatformArrival arrival = guild_message("bob", id);
+        arrival.bot = {"telegram", bot};
+        arrival.event.event.source.platform = "telegram";
+        arrival.event.event.source.scope_id.clear();
+        arrival.event.event.source.chat_id = "g1";
+        return arrival;
+    };
+    world.change([&](RelayTurn& turn) {
+        for (const std::string bot : {"bot", "other"}) {
+            world.state.routes.put(
+                turn,
+                row_key({"telegram", bot, "g1"}),
+                {"telegram", bot, "g1", TenantId::trusted("t1"), turn.now()});
+            world.state.bind(
+                turn,
+                {.platform = "telegram",
+                 .bot_id = bot,
+                 .user_id = "bob",
+                 .instance_id = "i2",
+                 .tenant_id = TenantId::trusted("t1"),
+                 .user_name = {},
+                 .made_by = "test",
+                 .made_at = turn.now()});
+        }
+        world.state.scopes.put(
+            turn,
+            row_key({"telegram", "g1", "g1"}),
+            {"telegram", "g1", "g1", "i1", TenantId::trusted("t1"), turn.now()});
+        InstanceRow row = *world.state.instances.get("i1");
+        row.principals = {{.platform = {}, .audience = PrincipalAudience::any, .allow = {}}};
+        world.state.instances.put(turn, "i1", row);
+    });
+    world.bind("ann", "i1", "telegram");
+    world.submit(group_message("m1", "bot"));
+    EXPECT_EQ(waiting("i1"), 1u);
+    world.submit(group_message("m2", "other"));
+    EXPECT_EQ(waiting("i1"), 1u);
+    const auto event = world.store.find_event(event_key_of({"telegram", "other"}, "m2"));
+    EXPECT_NE((*event)->why.find("other_bot_only"), std::string::npos);
+}
+
+TEST_F(InboundTest, AStrangerIsMetAndToldHowToGetIn) {
+    PlatformArrival arrival = RelayWorld::message("zoe", "m1");
+    arrival.bot.platform = "telegram";
+    const auto answer = world.submit(std::move(arrival));
+    EXPECT_TRUE((*answer)->is_stored);
+    ASSERT_EQ(world.met_strangers.size(), 1u);
+    EXPECT_EQ(world.met_strangers[0].user_id, "zoe");
+    EXPECT_TRUE(world.met_strangers[0].tenant_id.empty());
+    EXPECT_EQ(
+        world.notices,
+        (std::vector<std::pair<std::string, std::string>>{{"dm:zoe", "Send /link CODE."}}));
+    const auto event = world.store.find_event(event_key_of({"telegram", "bot"}, "m1"));
+    EXPECT_NE((*event)->why.find(R"("user_id":"zoe")"), std::string::npos);
+}
+
+TEST_F(InboundTest, BotsAndWhoIsKnownAreNoStrangers) {
+    PlatformArrival bot = guild_message("robot", "m1");
+    bot.event.is_author_bot = true;
+    world.submit(std::move(bot));
+    world.submit(guild_message("our-bot", "m2"));
+    world.submit(guild_message("ann", "m3"));
+    EXPECT_TRUE(world.met_strangers.empty());
+    EXPECT_TRUE(world.notices.empty());
+    world.submit(guild_message("zoe", "m4"));
+    ASSERT_EQ(world.met_strangers.size(), 1u);
+    EXPECT_EQ(world.met_strangers[0].tenant_id.text(), "t1");
+}
+
+TEST_F(InboundTest, AGroupThatMovesIsNoMessageAndItsNewIdIsTold) {
+    PlatformArrival arrival = guild_message("ann", "m1");
+    arrival.event.moved_to = "g2";
+    const auto answer = world.submit(std::move(arrival));
+    EXPECT_TRUE((*answer)->is_stored);
+    ASSERT_EQ(world.moves.size(), 1u);
+    EXPECT_EQ(world.moves[0].from, "g1");
+    EXPECT_EQ(world.moves[0].to, "g2");
+    EXPECT_EQ(waiting("i1"), 0u);
+}
+
+// 003 §3: what became of a press is told as it was, whatever the gate allowed.
+TEST_F(InboundTest, APressThatNobodyWaitsForIsDeliveredToNobody) {
+    PlatformArrival arrival = guild_message("ann", "m1");
+    arrival.event.event.prompt_response = PromptResponse{"p1", "yes", "", "77"};
+    world.submit(std::move(arrival));
+    const Json told = why("m1");
+    EXPECT_EQ(told.find("note")->as_string(), "prompt_closed");
+    EXPECT_TRUE(told.find("delivered")->items().empty());
+    EXPECT_EQ(waiting("i1"), 0u);
 }
 
 TEST_F(InboundTest, ACapabilityIsKeptForEveryInstanceThatGotTheEvent) {  // 003 §6, R10
@@ -392,7 +515,10 @@ TEST_F(InboundTest, WhatWaitsInALaneThatEndsIsAnswered) {
              .delivery = world.delivery,
              .platform = {},
              .run_blocking = {},
-             .redeem_link = {},
+             .answer_word = {},
+             .meet = {},
+             .wish_for = {},
+             .move_chat = {},
              .bind_capability = {},
              .press = {},
              .notify = {},

@@ -119,15 +119,19 @@ Result<const InstanceRow*> RelayManagement::instance_of(
 }
 
 void RelayManagement::link(RelayCaller caller, LinkRequest request, RelayReply reply) {
-    ask([this, caller = std::move(caller), request = std::move(request)](
-            RelayTurn& turn) { return decide_link(turn, caller, request); },
-        std::move(reply));
+    const auto decide = [this, caller = std::move(caller), request = std::move(request)](
+                            RelayTurn& turn) -> Result<Json> {
+        TRY(instance_of(caller.instance_id, caller.tenant_id));
+        return decide_link(turn, principal_of(caller), {caller.instance_id, request});
+    };
+    ask(decide, std::move(reply));
 }
 
 Result<Json> RelayManagement::decide_link(
-    RelayTurn& turn, const RelayCaller& caller, const LinkRequest& wish) {
-    TRY(instance_of(caller.instance_id, caller.tenant_id));
-    if (!link_codes_.take(turn, caller.instance_id)) {
+    RelayTurn& turn, const std::string& principal, const InstanceLink& which) {
+    TRY_ASSIGN(const InstanceRow* instance, instance_of(which.instance_id, {}));
+    const LinkRequest& wish = which.link;
+    if (!link_codes_.take(turn, which.instance_id)) {
         auto refusal = fail(errors::rate_limited, "This instance asks for too many codes.");
         refusal.error().retry_after_seconds =
             static_cast<int>(kLinkWindow.microseconds / 1'000'000);
@@ -141,12 +145,13 @@ Result<Json> RelayManagement::decide_link(
         turn,
         code_key(wish.platform, code),
         {.platform = wish.platform,
-         .instance_id = caller.instance_id,
-         .tenant_id = caller.tenant_id,
+         .bot_id = wish.bot_id,
+         .instance_id = which.instance_id,
+         .tenant_id = instance->tenant_id,
          .made_at = turn.now()},
         expires_at);
-    AuditDraft draft = relay_draft(caller.tenant_id, "RELAY_LINK_MINTED", principal_of(caller));
-    draft.detail = Json::object({{"instance_id", caller.instance_id}, {"platform", wish.platform}});
+    AuditDraft draft = relay_draft(instance->tenant_id, "RELAY_LINK_MINTED", principal);
+    draft.detail = Json::object({{"instance_id", which.instance_id}, {"platform", wish.platform}});
     turn.audit(std::move(draft));
     return Json::object(
         {{"ok", true},
@@ -170,12 +175,14 @@ LinkOutcome RelayManagement::redeem_link(RelayTurn& turn, const LinkAttempt& att
     const InstanceRow* const instance =
         is_void ? nullptr : parts_.state.instances.get(code->instance_id);
     if (instance == nullptr || instance->tenant_id != code->tenant_id ||
+        (!code->bot_id.empty() && code->bot_id != attempt.bot.bot_id) ||
         !speaks_as(*instance, attempt.bot)) {
         bot_misses_.take(turn, bot);
         return refused;
     }
     BindingRow row{
         .platform = attempt.bot.platform,
+        .bot_id = attempt.bot.bot_id,
         .user_id = attempt.user_id,
         .instance_id = code->instance_id,
         .tenant_id = code->tenant_id,
@@ -196,7 +203,6 @@ LinkOutcome RelayManagement::redeem_link(RelayTurn& turn, const LinkAttempt& att
     return {true, instance_id, "You are now linked to " + shown_name(instance_id) + "."};
 }
 
-// What people call it, and its id so that no name can pose as another agent.
 std::string RelayManagement::shown_name(const std::string& instance_id) const {
     for (const std::string& gateway_id : parts_.holdings.gateways_of(instance_id)) {
         const GatewayRow* const row = parts_.state.gateways.get(gateway_id);
@@ -208,7 +214,7 @@ std::string RelayManagement::shown_name(const std::string& instance_id) const {
 }
 
 Result<void> RelayManagement::check_binding_room(const BindingRow& row) const {
-    const auto& bound = parts_.state.bindings_of(row.platform, row.user_id);
+    const auto& bound = parts_.state.bindings_of({row.platform, row.bot_id}, row.user_id);
     const bool is_known = std::ranges::any_of(
         bound, [&](const BindingRow& held) { return held.instance_id == row.instance_id; });
     if (is_known) {
@@ -223,7 +229,8 @@ Result<void> RelayManagement::check_binding_room(const BindingRow& row) const {
 }
 
 void RelayManagement::write_binding(RelayTurn& turn, BindingRow row, const std::string& principal) {
-    for (const BindingRow& held : parts_.state.bindings_of(row.platform, row.user_id)) {
+    for (const BindingRow& held :
+         parts_.state.bindings_of({row.platform, row.bot_id}, row.user_id)) {
         if (held.instance_id == row.instance_id) {
             row.made_at = held.made_at;  // His place among his instances stays.
         }
@@ -231,11 +238,17 @@ void RelayManagement::write_binding(RelayTurn& turn, BindingRow row, const std::
     AuditDraft draft = relay_draft(row.tenant_id, "RELAY_BOUND", principal);
     draft.detail = Json::object(
         {{"platform", row.platform},
+         {"bot_id", row.bot_id},
          {"user_id", row.user_id},
          {"instance_id", row.instance_id},
          {"made_by", row.made_by}});
     turn.audit(std::move(draft));
+    parts_.strangers.forget_user(turn, {row.platform, row.bot_id}, row.user_id);
     parts_.holdings.put_binding(turn, std::move(row));
+}
+
+void RelayManagement::leave(RelayTurn& turn, const BindingRow& link) {
+    drop_binding(turn, link, "user:" + link.platform + ":" + link.user_id);
 }
 
 // A bot of the platform on which the guild is the tenant's.
@@ -294,7 +307,7 @@ Result<std::vector<RelayManagement::Sight>> RelayManagement::plan_claim(
         parts_.state.chats.find(
             row_key({bot.platform, bot.bot_id, claim.scope.channel_id}), turn.now()));
     std::vector<Sight> sights;
-    const auto owners = parts_.state.owners_of(claim.caller.instance_id, claim.scope.platform);
+    const auto owners = parts_.state.owners_of(claim.caller.instance_id, bot);
     for (const BindingRow& owner : owners) {
         if (sights.size() < kScopeOwnersAskedMax) {
             sights.push_back(
@@ -308,7 +321,7 @@ Result<std::vector<RelayManagement::Sight>> RelayManagement::plan_claim(
     if (sights.empty()) {
         return fail(
             errors::owner_cannot_view,
-            "No user of this platform is linked to the instance, so nobody can see the channel.");
+            "No user is linked to the instance at this bot, so nobody can see the channel.");
     }
     return sights;
 }
@@ -374,7 +387,8 @@ Result<Json> RelayManagement::decide_claim(
     RelayTurn& turn, const Claim& claim, const std::string& seen_by) {
     TRY(instance_of(claim.caller.instance_id, claim.caller.tenant_id));
     TRY(check_claim(claim));
-    const auto owners = parts_.state.owners_of(claim.caller.instance_id, claim.scope.platform);
+    const auto owners = parts_.state.owners_of(
+        claim.caller.instance_id, *routed_bot(claim.scope, claim.caller.tenant_id));
     if (!seen_by.empty() &&
         std::ranges::find(owners, seen_by, &BindingRow::user_id) == owners.end()) {
         return fail(
@@ -452,31 +466,82 @@ void RelayManagement::set_dm_default(
         std::move(reply));
 }
 
+// Messages that go to another instance go on to it until the user himself has said otherwise: any
+// instance that he once linked could ask for them.
 Result<Json> RelayManagement::decide_dm_default(
     RelayTurn& turn, const RelayCaller& caller, const DmDefaultRequest& wish) {
     TRY(instance_of(caller.instance_id, caller.tenant_id));
-    const auto& bound = parts_.state.bindings_of(wish.platform, wish.user_id);
-    if (std::ranges::find(bound, caller.instance_id, &BindingRow::instance_id) == bound.end()) {
+    std::vector<BindingRow> links = parts_.state.bindings_of_instance(caller.instance_id);
+    std::erase_if(links, [&wish](const BindingRow& row) {
+        return row.platform != wish.platform || row.user_id != wish.user_id || row.bot_id.empty() ||
+               (!wish.bot_id.empty() && row.bot_id != wish.bot_id);
+    });
+    if (links.empty()) {
         return fail(errors::user_not_linked, "This user is not linked to the instance.");
     }
-    const std::string key = row_key({wish.platform, wish.user_id});
-    const DmDefaultRow* const held = parts_.state.dm_defaults.get(key);
-    if (held == nullptr || held->instance_id != caller.instance_id) {
-        parts_.state.dm_defaults.put(
-            turn,
-            key,
-            {.platform = wish.platform,
-             .user_id = wish.user_id,
-             .instance_id = caller.instance_id});
-        AuditDraft draft =
-            relay_draft(caller.tenant_id, "RELAY_DM_DEFAULT_SET", principal_of(caller));
-        draft.detail = Json::object(
-            {{"platform", wish.platform},
-             {"user_id", wish.user_id},
-             {"instance_id", caller.instance_id}});
-        turn.audit(std::move(draft));
+    std::vector<DmDefaultRow> rows;  // To be written.
+    bool is_asked = false;
+    for (const BindingRow& link : links) {
+        const BotKey bot{link.platform, link.bot_id};
+        const DmDefaultRow* const held =
+            parts_.state.dm_defaults.get(RelayState::person_key(bot, link.user_id));
+        DmDefaultRow row = held == nullptr ? DmDefaultRow{} : *held;
+        row.platform = link.platform;
+        row.bot_id = link.bot_id;
+        row.user_id = link.user_id;
+        if (parts_.state.dm_choice_of(bot, link.user_id) == link.instance_id) {
+            row.instance_id = link.instance_id;
+            row.wish_instance.clear();
+        } else if (row.wish_instance.empty() || turn.now() >= row.wish_at + kDmWishLife) {
+            row.wish_instance = link.instance_id;
+            row.wish_at = turn.now();
+            row.is_wish_told = false;
+            is_asked = true;
+        } else if (row.wish_instance == link.instance_id) {
+            is_asked = true;
+        } else {
+            return fail(
+                errors::conflict,
+                "The user is being asked about another agent.",
+                "Ask again in a day.");
+        }
+        if (held == nullptr || *held != row) {
+            rows.push_back(std::move(row));
+        }
     }
-    return Json::object({{"ok", true}});
+    for (DmDefaultRow& row : rows) {
+        write_dm_default(turn, std::move(row), principal_of(caller));
+    }
+    return Json::object({{"ok", true}, {"state", is_asked ? "asked" : "set"}});
+}
+
+void RelayManagement::choose_dm(RelayTurn& turn, const BindingRow& link) {
+    write_dm_default(
+        turn,
+        {.platform = link.platform,
+         .bot_id = link.bot_id,
+         .user_id = link.user_id,
+         .instance_id = link.instance_id},
+        "user:" + link.platform + ":" + link.user_id);
+}
+
+void RelayManagement::write_dm_default(
+    RelayTurn& turn, DmDefaultRow row, const std::string& principal) {
+    const bool is_wish = !row.wish_instance.empty();
+    const std::string& instance_id = is_wish ? row.wish_instance : row.instance_id;
+    const InstanceRow* const instance = parts_.state.instances.get(instance_id);
+    AuditDraft draft = relay_draft(
+        instance == nullptr ? system_tenant() : instance->tenant_id,
+        is_wish ? "RELAY_DM_DEFAULT_ASKED" : "RELAY_DM_DEFAULT_SET",
+        principal);
+    draft.detail = Json::object(
+        {{"platform", row.platform},
+         {"bot_id", row.bot_id},
+         {"user_id", row.user_id},
+         {"instance_id", instance_id}});
+    turn.audit(std::move(draft));
+    const std::string key = RelayState::person_key({row.platform, row.bot_id}, row.user_id);
+    parts_.state.dm_defaults.put(turn, key, std::move(row));
 }
 
 void RelayManagement::set_relevance(RelayCaller caller, RelevancePolicy policy, RelayReply reply) {

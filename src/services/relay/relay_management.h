@@ -17,6 +17,7 @@
 #include "services/relay/relay_attempts.h"
 #include "services/relay/relay_holdings.h"
 #include "services/relay/relay_socket.h"
+#include "services/relay/relay_strangers.h"
 
 namespace interlock {
 
@@ -29,6 +30,9 @@ inline constexpr std::size_t kLinkMissesPerBotMax = 1000;
 inline constexpr std::size_t kInstancePlatformsMax = 16;  // That have policies of their own.
 inline constexpr std::size_t kScopeOwnersAskedMax = 8;    // Whose sight is asked for one claim.
 inline constexpr std::size_t kRouteListMax = 1000;        // A longer list is cut, and says so.
+// How long an instance's wish for a user's direct messages waits for his word; until then no other
+// instance may ask.
+inline constexpr Duration kDmWishLife = Duration::of_hours(24);
 
 // What somebody wrote behind "/link".
 struct LinkAttempt {
@@ -51,9 +55,12 @@ public:
         RelayLane& lane;
         RelayState& state;
         RelayHoldings& holdings;
+        RelayStrangers& strangers;
         IdSource& ids;
         // Null: no such bot here. Any thread.
         std::function<ChatPlatform*(const BotKey&)> bot;
+        // All that are here. Any thread.
+        std::function<std::vector<BotKey>()> bots;
         // Runs something that may block, elsewhere; false: too busy.
         std::function<bool(std::function<void()>)> run_blocking;
         std::function<bool(const TenantId&)> tenant_exists;  // Any thread.
@@ -70,6 +77,18 @@ public:
 
     // On the lane. A person redeems a code; why one is refused nobody is told.
     LinkOutcome redeem_link(RelayTurn& turn, const LinkAttempt& attempt);
+    // On the lane, by the user himself, about a link of his.
+    void leave(RelayTurn& turn, const BindingRow& link);
+    void choose_dm(RelayTurn& turn, const BindingRow& link);
+    // What people call it, and its id so that no name can pose as another agent.
+    std::string shown_name(const std::string& instance_id) const;
+
+    // On the lane: routes, claims and what was delivered follow a chat to its new id.
+    void move_chat(RelayTurn& turn, const BotKey& bot, const ChatMove& move);
+
+    // On the lane, at the start: links of before the bot was kept get the bot that they can only
+    // have meant; the others reach nobody until somebody links anew.
+    void adopt_links(RelayTurn& turn);
 
     // By an operator; `principal` is his name in the record.
     struct Route {
@@ -82,12 +101,21 @@ public:
     void list_routes(TenantId tenant_id, RelayReply reply);  // Empty: of all tenants.
     struct Binding {
         std::string platform;
+        std::string bot_id;  // Empty: the only one it can be; to unbind, all of the platform.
         std::string user_id;
         std::string user_name;
         std::string instance_id;
     };
     void bind(std::string principal, Binding binding, RelayReply reply);
     void unbind(std::string principal, Binding binding, RelayReply reply);
+    // A code for the instance, as if it had asked.
+    struct InstanceLink {
+        std::string instance_id;
+        LinkRequest link;
+    };
+    void link_for(std::string principal, InstanceLink which, RelayReply reply);
+    // Empty, and 0: all.
+    void list_strangers(TenantId tenant_id, std::int64_t number, RelayReply reply);
     // As the instance would; nobody's sight is asked, the guild must be its tenant's all the same.
     struct InstanceScope {
         std::string instance_id;
@@ -119,7 +147,8 @@ private:
     Result<const InstanceRow*> instance_of(const std::string& id, const TenantId& tenant) const;
     std::optional<BotKey> routed_bot(const ScopeRequest& scope, const TenantId& tenant_id) const;
 
-    Result<Json> decide_link(RelayTurn& turn, const RelayCaller& caller, const LinkRequest& wish);
+    Result<Json> decide_link(
+        RelayTurn& turn, const std::string& principal, const InstanceLink& which);
     Result<std::vector<Sight>> plan_claim(RelayTurn& turn, const Claim& claim);
     Result<Json> decide_claim(RelayTurn& turn, const Claim& claim, const std::string& seen_by);
     Result<void> check_claim(const Claim& claim) const;
@@ -137,10 +166,15 @@ private:
     Result<Json> decide_bind(RelayTurn& turn, const std::string& principal, const Binding& binding);
     Result<Json> decide_unbind(
         RelayTurn& turn, const std::string& principal, const Binding& binding);
+    std::vector<BotKey> bots_of(const std::string& platform, const InstanceRow& instance) const;
+    Result<BotKey> bot_meant(const Binding& binding, const InstanceRow& instance) const;
+    void adopt(RelayTurn& turn, const BindingRow& row);
+    void move_record(RelayTurn& turn, const BotKey& bot, const ChatMove& move);
+    void write_dm_default(RelayTurn& turn, DmDefaultRow row, const std::string& principal);
+    void drop_binding(RelayTurn& turn, const BindingRow& row, const std::string& principal);
     Result<void> check_binding_room(const BindingRow& row) const;
     void write_binding(RelayTurn& turn, BindingRow row, const std::string& principal);
     Result<Claim> claim_for(const std::string& principal, const InstanceScope& which) const;
-    std::string shown_name(const std::string& instance_id) const;
     Json instance_json(const InstanceRow& row) const;
 
     Parts parts_;

@@ -26,7 +26,8 @@ struct Desk : World {
     }
 
     Result<Json> link(const std::string& platform = "discord") {
-        return ask([&](RelayReply reply) { management().link(one, {platform}, std::move(reply)); });
+        return ask(
+            [&](RelayReply reply) { management().link(one, {platform, {}}, std::move(reply)); });
     }
     LinkAttempt attempt(const std::string& code, const std::string& user = "u9") const {
         return {kBot, user, "Nine", code, true};
@@ -56,8 +57,8 @@ TEST(RelayLink, BindsWhoeverRedeemsTheCodeAndNamesTheInstance) {
     const LinkOutcome outcome = desk.redeem(desk.attempt(World::text_of(minted, "code")));
     EXPECT_TRUE(outcome.is_bound);
     EXPECT_NE(outcome.sentence.find("inst-1"), std::string::npos);
-    ASSERT_EQ(desk.state().bindings_of("discord", "u9").size(), 1u);
-    EXPECT_EQ(desk.state().bindings_of("discord", "u9")[0].instance_id, "inst-1");
+    ASSERT_EQ(desk.state().bindings_of(kBot, "u9").size(), 1u);
+    EXPECT_EQ(desk.state().bindings_of(kBot, "u9")[0].instance_id, "inst-1");
     EXPECT_EQ(desk.count_in_chain("RELAY_BOUND"), 2);
 }
 
@@ -361,7 +362,7 @@ TEST(RelayScope, WhatWasSeenDoesNotCountOnceTheOwnerIsGone) {
     desk.settle();
     ASSERT_EQ(desk.blocking.size(), 1u);
     desk.ask([&](RelayReply reply) {
-        desk.management().unbind("operator:test", {"discord", "u1", "", "inst-1"}, reply);
+        desk.management().unbind("operator:test", {"discord", {}, "u1", "", "inst-1"}, reply);
     });
     desk.blocking[0]();
     desk.settle();
@@ -451,26 +452,27 @@ TEST(RelayPolicy, ADirectMessageDefaultNeedsALinkedUser) {
     Desk desk;
     const auto set = [&](const std::string& user) {
         return World::code_of(desk.ask([&](RelayReply reply) {
-            desk.management().set_dm_default(desk.one, {"discord", user}, reply);
+            desk.management().set_dm_default(desk.one, {"discord", {}, user}, reply);
         }));
     };
     EXPECT_EQ(set("stranger"), "user_not_linked");
     EXPECT_EQ(set("u1"), "ok");
     EXPECT_EQ(set("u1"), "ok");
-    EXPECT_EQ(desk.state().dm_defaults.get(row_key({"discord", "u1"}))->instance_id, "inst-1");
+    EXPECT_EQ(
+        desk.state().dm_defaults.get(row_key({"discord", "100", "u1"}))->instance_id, "inst-1");
     EXPECT_EQ(desk.count_in_chain("RELAY_DM_DEFAULT_SET"), 1);
 }
 
 TEST(RelayPolicy, UnlinkingTakesTheDirectMessageDefaultAlong) {
     Desk desk;
     desk.ask([&](RelayReply reply) {
-        desk.management().set_dm_default(desk.one, {"discord", "u1"}, reply);
+        desk.management().set_dm_default(desk.one, {"discord", {}, "u1"}, reply);
     });
     desk.ask([&](RelayReply reply) {
-        desk.management().unbind("operator:test", {"discord", "u1", "", "inst-1"}, reply);
+        desk.management().unbind("operator:test", {"discord", {}, "u1", "", "inst-1"}, reply);
     });
-    EXPECT_EQ(desk.state().dm_defaults.get(row_key({"discord", "u1"})), nullptr);
-    EXPECT_TRUE(desk.state().bindings_of("discord", "u1").empty());
+    EXPECT_EQ(desk.state().dm_defaults.get(row_key({"discord", "100", "u1"})), nullptr);
+    EXPECT_TRUE(desk.state().bindings_of(kBot, "u1").empty());
 }
 
 TEST(RelayRoutes, AreUnique) {
@@ -544,7 +546,7 @@ TEST(RelayHoldings, AgreeWithTheRowsWhateverIsAsked) {
             } else {
                 desk.ask([&](RelayReply reply) {
                     desk.management().unbind(
-                        "operator:test", {"discord", "u1", "", caller.instance_id}, reply);
+                        "operator:test", {"discord", {}, "u1", "", caller.instance_id}, reply);
                 });
                 desk.bind("discord", "u1", caller.instance_id);
             }

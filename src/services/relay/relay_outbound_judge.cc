@@ -31,7 +31,8 @@ EgressChat facts_of(const RelayState& state, const ChatRow& chat, const RelayCal
     facts.is_dm = chat.is_dm;
     if (chat.is_dm) {
         // Whoever writes here may have linked several instances: each of them is his.
-        for (const BindingRow& row : state.bindings_of(chat.platform, chat.dm_user)) {
+        for (const BindingRow& row :
+             state.bindings_of({chat.platform, chat.bot_id}, chat.dm_user)) {
             if (row.instance_id == caller.instance_id) {
                 facts.dm_instance = row.instance_id;
                 facts.routed_tenant = row.tenant_id;

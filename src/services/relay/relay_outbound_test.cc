@@ -130,7 +130,14 @@ TEST_F(RelayOutboundTest, ADirectMessageBelongsToTheInstancesOfItsUser) {
     expect_declined(send("dm1", "x"));
     desk_.change([&](RelayTurn& turn) {
         desk_.process->state.bind(
-            turn, {"discord", "ann", "i1", TenantId::trusted("acme"), "Ann", "link", turn.now()});
+            turn,
+            {"discord", "b2", "ann", "i1", TenantId::trusted("acme"), "Ann", "link", turn.now()});
+    });
+    expect_declined(send("dm1", "x"));  // He linked it at another bot.
+    desk_.change([&](RelayTurn& turn) {
+        desk_.process->state.bind(
+            turn,
+            {"discord", "b1", "ann", "i1", TenantId::trusted("acme"), "Ann", "link", turn.now()});
     });
     EXPECT_TRUE(send("dm1", "x").success);
 }

@@ -34,6 +34,7 @@ RelayPlane::RelayPlane(Parts parts)
       state(parts_.store),
       seal({parts_.store, parts_.masters, parts_.ids, parts_.clock}),
       holdings(state),
+      strangers(state),
       issuers({parts_.issuers, parts_.fetch_keys, workers, parts_.clock}),
       credentials(
           {.lane = lane,
@@ -62,11 +63,26 @@ RelayPlane::RelayPlane(Parts parts)
           {.lane = lane,
            .state = state,
            .holdings = holdings,
+           .strangers = strangers,
            .ids = parts_.ids,
            .bot = [this](const BotKey& key) { return bot(key); },
+           .bots =
+               [this] {
+                   std::vector<BotKey> keys;
+                   for (const auto& [key, platform] : bots_) {
+                       keys.push_back(key);
+                   }
+                   return keys;
+               },
            .run_blocking =
                [this](std::function<void()> job) { return workers.try_run(std::move(job)); },
            .tenant_exists = parts_.tenant_exists}),
+      people(
+          {.state = state,
+           .management = management,
+           .strangers = strangers,
+           .answers_strangers =
+               [this](const BotKey& key) { return !parts_.silent_to_strangers.contains(key); }}),
       vault(state, seal),
       prompts(state),
       media({lane, state, parts_.media, workers, parts_.ids}),
@@ -97,17 +113,18 @@ RelayPlane::RelayPlane(Parts parts)
           .platform = [this](const BotKey& key) { return bot(key); },
           .run_blocking =
               [this](std::function<void()> job) { return workers.try_run(std::move(job)); },
-          .redeem_link =
-              [this](RelayTurn& turn, const LinkTry& link) {
-                  return management
-                      .redeem_link(
-                          turn,
-                          {.bot = link.bot,
-                           .user_id = link.user_id,
-                           .user_name = link.user_name,
-                           .code = link.code,
-                           .is_dm = link.is_dm})
-                      .sentence;
+          .answer_word =
+              [this](RelayTurn& turn, const Person& person, const PersonWord& word) {
+                  return people.answer(turn, person, word);
+              },
+          .meet = [this](RelayTurn& turn, const Encounter& met) { return people.meet(turn, met); },
+          .wish_for =
+              [this](RelayTurn& turn, const BotKey& key, const std::string& user_id) {
+                  return people.wish_for(turn, key, user_id);
+              },
+          .move_chat =
+              [this](RelayTurn& turn, const BotKey& key, const ChatMove& move) {
+                  management.move_chat(turn, key, move);
               },
           .bind_capability =
               [this](RelayTurn& turn, CapabilityDraft draft) {
@@ -186,6 +203,7 @@ RelayPlane::RelayPlane(Parts parts)
     lane.add_duty([this](RelayTurn& turn) { delivery.sweep(turn); });
     lane.add_duty([this](RelayTurn& turn) { wake.sweep(turn); });
     lane.add_duty([this](RelayTurn& turn) { hearing.sweep(turn); });
+    lane.add_duty([this](RelayTurn& turn) { strangers.sweep(turn); });
     lane.add_duty([this](RelayTurn& turn) {
         if (turn.now() < next_purge_) {
             return;
@@ -255,11 +273,13 @@ Result<void> RelayPlane::open() {
     TRY(state.load());
     TRY(seal.load());
     TRY(holdings.load());
+    strangers.load();
     TRY(credentials.load());
     TRY(delivery.load());
     wake.load(parts_.clock.now());
     TRY(vault.load(parts_.clock.now()));
     TRY(media.load(parts_.clock.now()));
+    lane.submit([this](RelayTurn& turn) { management.adopt_links(turn); });
     lane.submit([this](RelayTurn& turn) {
         if (const auto recovered = outbound.recover(turn); !recovered) {
             log_error("relay_recovery_failed", {{"message", recovered.error().message}});

@@ -21,6 +21,7 @@
 #include "services/relay/relay_inbound.h"
 #include "services/relay/relay_management.h"
 #include "services/relay/relay_outbound.h"
+#include "services/relay/relay_people.h"
 #include "services/relay/relay_views.h"
 #include "services/relay/relay_wake.h"
 #include "services/worker_pool.h"
@@ -45,6 +46,7 @@ public:
         std::function<Result<Json>(const RelayIssuer&)> fetch_keys = {};
         std::function<bool(const TenantId&)> tenant_exists = {};
         std::set<std::string> require_address = {};  // See RelayInbound.
+        std::set<BotKey> silent_to_strangers = {};   // See RelayPeople.
         WorkerPool::Bounds workers = {.threads = 4, .waiting_max = 256};
         // Fetch files of messages: slow, and in nobody's way.
         WorkerPool::Bounds fetchers = {.threads = 4, .waiting_max = 64};
@@ -88,9 +90,11 @@ public:
     RelayState state;
     RelaySeal seal;
     RelayHoldings holdings;
+    RelayStrangers strangers;
     RelayIssuers issuers;
     RelayCredentials credentials;
     RelayManagement management;
+    RelayPeople people;
     RelayVault vault;
     RelayPrompts prompts;
     RelayMedia media;

@@ -1,6 +1,9 @@
 #include "services/relay/relay_state.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include "core/relay/delivery_gate.h"
 
 namespace interlock {
 namespace {
@@ -11,17 +14,22 @@ template <class Row>
 constexpr auto kRecent = RelayTable<Row>::Hold::recent;
 
 std::string key_of(const BindingRow& row) {
-    return row_key({row.platform, row.user_id, row.instance_id});
+    return row.bot_id.empty() ? row_key({row.platform, row.user_id, row.instance_id})
+                              : row_key({row.platform, row.bot_id, row.user_id, row.instance_id});
+}
+
+std::pair<BotKey, std::string> person_of(const BindingRow& row) {
+    return {{row.platform, row.bot_id}, row.user_id};
 }
 
 bool is_same(const BindingRow& a, const BindingRow& b) {
-    return a.platform == b.platform && a.user_id == b.user_id && a.instance_id == b.instance_id;
+    return person_of(a) == person_of(b) && a.instance_id == b.instance_id;
 }
 
 // By time, then by instance, so that the order does not depend on how rows were read.
 bool is_before(const BindingRow& a, const BindingRow& b) {
-    return std::tie(a.made_at, a.instance_id, a.user_id) <
-           std::tie(b.made_at, b.instance_id, b.user_id);
+    return std::tie(a.made_at, a.instance_id, a.user_id, a.bot_id) <
+           std::tie(b.made_at, b.instance_id, b.user_id, b.bot_id);
 }
 
 void insert_sorted(std::vector<BindingRow>& rows, const BindingRow& row) {
@@ -41,6 +49,7 @@ RelayState::RelayState(RelayStore& store)
       naps(store, kAll<NapRow>),
       sheds(store, kAll<ShedRow>),
       numbers(store, kAll<NumberRow>),
+      strangers(store, kAll<StrangerRow>),
       chats(store, kRecent<ChatRow>, 65'536),
       sent(store, kRecent<SentRow>),
       enrollments(store, kRecent<EnrollmentRow>),
@@ -67,13 +76,14 @@ Result<void> RelayState::load() {
     TRY(naps.load());
     TRY(sheds.load());
     TRY(numbers.load());
+    TRY(strangers.load());
     TRY(bindings_.load());
     bindings_.for_each([this](const std::string&, const BindingRow& row) { index(row); });
     return {};
 }
 
 void RelayState::index(const BindingRow& row) {
-    insert_sorted(by_user_[{row.platform, row.user_id}], row);
+    insert_sorted(by_user_[person_of(row)], row);
     insert_sorted(by_instance_[row.instance_id], row);
 }
 
@@ -88,7 +98,7 @@ void RelayState::unindex(const BindingRow& row) {
             map.erase(found);
         }
     };
-    drop(by_user_, std::pair(row.platform, row.user_id));
+    drop(by_user_, person_of(row));
     drop(by_instance_, row.instance_id);
 }
 
@@ -105,22 +115,46 @@ void RelayState::unbind(RelayTurn& turn, const BindingRow& row) {
 }
 
 const std::vector<BindingRow>& RelayState::bindings_of(
-    const std::string& platform, const std::string& user) const {
+    const BotKey& bot, const std::string& user) const {
     static const std::vector<BindingRow> kNone;
-    const auto found = by_user_.find({platform, user});
+    const auto found = by_user_.find({bot, user});
     return found == by_user_.end() ? kNone : found->second;
 }
 
-std::vector<BindingRow> RelayState::bindings_of_instance(const std::string& instance_id) const {
+const std::vector<BindingRow>& RelayState::bindings_of_instance(
+    const std::string& instance_id) const {
+    static const std::vector<BindingRow> kNone;
     const auto found = by_instance_.find(instance_id);
-    return found == by_instance_.end() ? std::vector<BindingRow>() : found->second;
+    return found == by_instance_.end() ? kNone : found->second;
 }
 
 std::vector<BindingRow> RelayState::owners_of(
-    const std::string& instance_id, const std::string& platform) const {
-    std::vector<BindingRow> owners = bindings_of_instance(instance_id);
-    std::erase_if(owners, [&](const BindingRow& row) { return row.platform != platform; });
+    const std::string& instance_id, const BotKey& bot) const {
+    std::vector<BindingRow> owners;
+    std::ranges::copy_if(
+        bindings_of_instance(instance_id), std::back_inserter(owners), [&](const BindingRow& row) {
+            return BotKey{row.platform, row.bot_id} == bot;
+        });
     return owners;
+}
+
+bool RelayState::speaks_as(const InstanceRow& row, const BotKey& bot) const {
+    bool has_other = false;
+    const auto is_this = [&](const auto& held) {
+        has_other = has_other || held.platform == bot.platform;
+        return held.platform == bot.platform && held.bot_id == bot.bot_id;
+    };
+    return std::ranges::any_of(row.identities, is_this) ||
+           std::ranges::any_of(bindings_of_instance(row.instance_id), is_this) || !has_other;
+}
+
+std::string RelayState::dm_choice_of(const BotKey& bot, const std::string& user) const {
+    std::vector<std::string> bound;
+    for (const BindingRow& row : bindings_of(bot, user)) {
+        bound.push_back(row.instance_id);
+    }
+    const DmDefaultRow* const chosen = dm_defaults.get(person_key(bot, user));
+    return dm_choice(bound, chosen == nullptr ? "" : chosen->instance_id);
 }
 
 TenantId RelayState::route_of(const BotKey& bot, const std::string& discriminator) const {

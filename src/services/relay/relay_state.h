@@ -33,6 +33,7 @@ public:
     RelayTable<NapRow> naps;
     RelayTable<ShedRow> sheds;
     RelayTable<NumberRow> numbers;
+    RelayTable<StrangerRow> strangers;
     // Read when asked.
     RelayTable<ChatRow> chats;
     RelayTable<SentRow> sent;
@@ -51,13 +52,27 @@ public:
     // Bindings go through these, which keep both directions.
     void bind(RelayTurn& turn, BindingRow row);
     void unbind(RelayTurn& turn, const BindingRow& row);
-    // Of one user, in the order of binding.
-    const std::vector<BindingRow>& bindings_of(
-        const std::string& platform, const std::string& user) const;
-    // Users of a platform bound to an instance, in the order of binding.
-    std::vector<BindingRow> owners_of(
-        const std::string& instance_id, const std::string& platform) const;
-    std::vector<BindingRow> bindings_of_instance(const std::string& instance_id) const;
+    // Of one user at a bot, in the order of binding.
+    const std::vector<BindingRow>& bindings_of(const BotKey& bot, const std::string& user) const;
+    // Users bound to an instance at a bot, in the order of binding.
+    std::vector<BindingRow> owners_of(const std::string& instance_id, const BotKey& bot) const;
+    // All of them, also those of no bot.
+    const std::vector<BindingRow>& bindings_of_instance(const std::string& instance_id) const;
+    // An instance that was provisioned or linked as other bots of the platform only is not heard
+    // or asked at this one.
+    bool speaks_as(const InstanceRow& row, const BotKey& bot) const;
+    // Under which a user's DM default at a bot is kept; of before bots were kept without one.
+    static std::string person_key(const BotKey& bot, const std::string& user) {
+        return bot.bot_id.empty() ? row_key({bot.platform, user})
+                                  : row_key({bot.platform, bot.bot_id, user});
+    }
+    template <class Call>
+    void for_each_binding(Call&& call) const {
+        bindings_.for_each([&call](const std::string&, const BindingRow& row) { call(row); });
+    }
+
+    // The instance that gets the user's direct messages at the bot; empty: none.
+    std::string dm_choice_of(const BotKey& bot, const std::string& user) const;
 
     // The tenant that a discriminator is routed to; empty: none.
     TenantId route_of(const BotKey& bot, const std::string& discriminator) const;
@@ -72,7 +87,7 @@ public:
 private:
     RelayStore& store_;
     RelayTable<BindingRow> bindings_;
-    std::map<std::pair<std::string, std::string>, std::vector<BindingRow>> by_user_;
+    std::map<std::pair<BotKey, std::string>, std::vector<BindingRow>> by_user_;
     std::map<std::string, std::vector<BindingRow>> by_instance_;
 
     void index(const BindingRow& row);

@@ -1,6 +1,7 @@
 #include "services/relay/relay_views.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/json_list.h"
@@ -58,6 +59,45 @@ Json entry_json(const BufferEntry& entry) {
          {"bytes", entry.text.size()}});
 }
 
+bool names(const Json& why, std::string_view key, const Json& instance) {
+    const Json* const list = why.find(key);
+    return list != nullptr && std::ranges::any_of(list->items(), [&](const Json& name) {
+               return name.as_string() == instance.as_string();
+           });
+}
+
+// What happened, which is not always what the gate allowed: a press may be for somebody else, or
+// for nobody. Of events before it was kept, the gate's word stands for it.
+std::string_view outcome_of(const Json& why, const Json& decision) {
+    const Json& instance = *decision.find("instance_id");
+    if (names(why, "laid_aside", instance)) {
+        return "laid_aside";
+    }
+    const bool is_delivered = why.find("delivered") != nullptr
+                                  ? names(why, "delivered", instance)
+                                  : decision.find("delivers")->as_bool();
+    return is_delivered ? "delivered" : "not_delivered";
+}
+
+struct Note {
+    std::string_view note;
+    std::string_view because;
+};
+constexpr std::array<Note, 6> kNotes = {{
+    {"no_route", "The chat is routed to no tenant."},
+    {"unbound_author", "The author is linked to no instance at this bot."},
+    {"prompt_closed",
+     "The question was answered already, is over, or was asked by somebody who may not hear him."},
+    {"person_word", "It was said to the connector itself, which answered it."},
+    {"link_command", "It was a link code, which never reaches an agent."},
+    {"chat_moved", "The platform gave the chat another id; its route and channels follow."},
+}};
+
+std::string_view reason_of(std::string_view note) {
+    const auto* const found = std::ranges::find(kNotes, note, &Note::note);
+    return found == kNotes.end() ? std::string_view() : found->because;
+}
+
 // The stored codes with the sentences behind them.
 Json explained(const RelayEventRow& row) {
     Json json = Json::object(
@@ -80,14 +120,18 @@ Json explained(const RelayEventRow& row) {
             list.push(Json::object(
                 {{"instance_id", *decision.find("instance_id")},
                  {"delivers", *decision.find("delivers")},
+                 {"outcome", outcome_of(*why, decision)},
                  {"steps", std::move(steps)}}));
         }
         json.set("decisions", std::move(list));
     }
-    for (const char* const key : {"delivered", "laid_aside", "note"}) {
+    for (const char* const key : {"delivered", "laid_aside", "user_id", "chat_id", "note"}) {
         if (const Json* const found = why->find(key)) {
             json.set(key, *found);
         }
+    }
+    if (const Json* const note = why->find("note")) {
+        json.set("because", reason_of(note->as_string()));
     }
     return json;
 }

@@ -1,0 +1,59 @@
+// Who wrote and reached nobody: what an operator needs to let somebody in, and nothing of what was
+// said. Lane only.
+//
+// - One entry for a user who writes to a bot, or who addresses it in a routed chat; one for a chat
+//   that is not routed, whoever speaks there.
+// - At most kStrangersPerTenantMax of a tenant, and as many of none; the one that was not seen for
+//   longest goes first, and nobody stays longer than kStrangerLife.
+// - A number is given once and never again: who is let in by it is whom the list showed.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "services/relay/relay_attempts.h"
+#include "services/relay/relay_person.h"
+
+namespace interlock {
+
+inline constexpr std::size_t kStrangersPerTenantMax = 500;
+inline constexpr Duration kStrangerLife = Duration::of_days(7);
+// A further message within it changes nothing that is kept.
+inline constexpr Duration kStrangerLook = Duration::of_minutes(1);
+// How often somebody, or a chat, is told how to get in; and all of a bot together.
+inline constexpr Duration kStrangerAnswerWindow = Duration::of_hours(1);
+inline constexpr std::int64_t kStrangerAnswersPerBotMax = 120;
+
+class RelayStrangers {
+public:
+    explicit RelayStrangers(RelayState& state);
+
+    void load();  // After the state's own.
+
+    void note(RelayTurn& turn, const Encounter& met);
+    // Whether he may be told now how to get in; counted when it is so.
+    bool may_answer(RelayTurn& turn, const Encounter& met);
+    // Somebody has been linked, or a chat routed: he is no stranger any more.
+    void forget_user(RelayTurn& turn, const BotKey& bot, const std::string& user_id);
+    void forget_place(RelayTurn& turn, const BotKey& bot, const std::string& discriminator);
+    void sweep(RelayTurn& turn);
+
+    // Last seen first. Empty, and 0: of all.
+    Json list(const TenantId& tenant_id, std::int64_t number = 0) const;
+
+private:
+    void index(const std::string& key, const StrangerRow& row);
+    void drop(RelayTurn& turn, const std::string& key);
+    template <class Which>
+    void drop_where(RelayTurn& turn, const Which& which);
+
+    RelayState& state_;
+    RelayAttempts told_;         // By user or chat.
+    RelayAttempts told_by_bot_;  // By bot.
+    std::map<TenantId, std::set<std::pair<Timestamp, std::string>>> by_seen_;
+};
+
+}  // namespace interlock
