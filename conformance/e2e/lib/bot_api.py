@@ -18,6 +18,8 @@ class BotApi:
         self.updates = []
         self.offset = 0
         self.fetched = []
+        self.sent = []  # (chat, text)
+        self.bot_id = int(token.split(":")[0])
         self.is_slow = False
         api = self
 
@@ -55,12 +57,20 @@ class BotApi:
 
     def call(self, method, body):
         if method == "getMe":
-            return {"id": 777, "is_bot": True, "username": "test_bot"}
+            return {"id": self.bot_id, "is_bot": True, "username": "test_bot"}
         if method == "getUpdates":
             return self.next_updates(body)
         if method == "getFile":
             return {"file_id": body["file_id"], "file_path": "photos/" + body["file_id"].rsplit("-", 1)[1]}
+        if method == "sendMessage":
+            return self.take(body)
         return True
+
+    def take(self, body):
+        with self.changed:
+            self.sent.append((str(body["chat_id"]), body["text"].replace("\\", "")))
+            self.changed.notify_all()
+            return {"message_id": 10_000 + len(self.sent), "chat": {"id": body["chat_id"], "type": "private"}, "date": 1}
 
     def next_updates(self, body):
         with self.changed:
@@ -84,6 +94,15 @@ class BotApi:
             self.updates.append({"update_id": number, "message": {
                 "message_id": number, "chat": {"id": user, "type": "private"}, "from": {"id": user}, **message}})
             self.changed.notify_all()
+
+    def say_in_group(self, number, chat, user, **message):
+        self.say(number, user, chat={"id": chat, "type": "group" if chat > -1000 else "supergroup", "title": "Crew"},
+                 **message)
+
+    def answer_after(self, count):
+        """What is sent next, when so many were sent before."""
+        self.wait_for("an answer", lambda: len(self.sent) > count)
+        return self.sent[count]
 
     def set_slow(self, is_slow):
         with self.changed:
