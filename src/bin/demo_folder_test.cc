@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write(const std::string& path, const std::string& text) {
+void leave_file(const std::string& path, const std::string& text) {
     std::ofstream(path) << text;
 }
 
@@ -23,9 +23,9 @@ TEST(DemoFolder, IsEmptiedForEachRun) {
     const TempFolder folder;
     const std::string path = folder / "demo";
     ASSERT_TRUE(prepare_demo_folder(path, DemoBefore::empty).has_value());
-    write(path + "/KILL", "yesterday");
+    leave_file(path + "/KILL", "yesterday");
     fs::create_directory(path + "/heads");
-    write(path + "/heads/demo", "1");
+    leave_file(path + "/heads/demo", "1");
     ASSERT_TRUE(prepare_demo_folder(path, DemoBefore::keep).has_value());
     EXPECT_TRUE(fs::exists(path + "/KILL"));
     ASSERT_TRUE(prepare_demo_folder(path, DemoBefore::empty).has_value());
@@ -37,7 +37,7 @@ TEST(DemoFolder, LeavesEverybodyElsesDataAlone) {
     const TempFolder folder;
     const std::string path = folder / "production";
     fs::create_directory(path);
-    write(path + "/interlock.db", "real");
+    leave_file(path + "/interlock.db", "real");
     for (const DemoBefore before : {DemoBefore::empty, DemoBefore::keep}) {
         const auto refused = prepare_demo_folder(path, before);
         ASSERT_FALSE(refused.has_value());
@@ -52,7 +52,7 @@ TEST(DemoFolder, AMarkCountsOnlyWhereItWasPut) {
     const std::string path = folder / "demo";
     const std::string copy = folder / "copy";
     ASSERT_TRUE(prepare_demo_folder(path, DemoBefore::empty).has_value());
-    write(path + "/interlock.db", "kept by somebody");
+    leave_file(path + "/interlock.db", "kept by somebody");
     fs::copy(path, copy);
     EXPECT_FALSE(prepare_demo_folder(copy, DemoBefore::empty).has_value());
     EXPECT_TRUE(fs::exists(copy + "/interlock.db"));
@@ -63,7 +63,7 @@ TEST(DemoFolder, FollowsNoLink) {
     const std::string path = folder / "demo";
     const std::string precious = folder / "precious";
     fs::create_directory(precious);
-    write(precious + "/file", "stays");
+    leave_file(precious + "/file", "stays");
     ASSERT_TRUE(prepare_demo_folder(path, DemoBefore::empty).has_value());
     fs::create_directory_symlink(precious, path + "/link");
     ASSERT_TRUE(prepare_demo_folder(path, DemoBefore::empty).has_value());
