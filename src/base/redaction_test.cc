@@ -179,6 +179,8 @@ TEST(Redaction, OrdinaryWordsOfTradersAreLeftAlone) {
           "Inventory is 62 % long, so the ask moves one tick down.",
           "spread 12.5 bps > floor 8 bps; funding 0.0100%; risk_mode=degraded",
           "rollback of sw_20261116 because orders_not_confirmed after 10 s",
+          "unexpected_order:hbbj2cxd25g66eo5ppc4zk4vt26q2dtu",
+          "unknown_order: No order htpj6mvi7do4h4obhgzjzbd7hxa7baon is open here.",
           "BTCUSDT 0.0042 @ 64,251.30 (post-only), client id il-4b1c9d2e-7",
           "see https://example.org/runbook/kill-switch#release and ask Anna",
           "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",

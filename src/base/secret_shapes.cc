@@ -241,9 +241,15 @@ bool is_digest(std::string_view token) {
             std::none_of(token.begin(), token.end(), is_lower));
 }
 
-// "<kind>_" and 26 characters of IdSource, and ULIDs.
+// "<kind>_" and 26 characters of IdSource, client ids of orders ("h" and 31), and ULIDs.
 bool is_public_id(std::string_view token) {
     constexpr std::size_t kBodyLength = 26;
+    constexpr std::size_t kOrderIdLength = 32;
+    const auto is_base32 = [](char c) { return is_lower(c) || (c >= '2' && c <= '7'); };
+    if (token.size() == kOrderIdLength && token.starts_with('h') &&
+        std::all_of(token.begin(), token.end(), is_base32)) {
+        return true;
+    }
     if (token.size() == kBodyLength && token.starts_with("01")) {
         return std::all_of(
             token.begin(), token.end(), [](char c) { return is_digit(c) || is_upper(c); });
@@ -255,9 +261,7 @@ bool is_public_id(std::string_view token) {
     const std::string_view kind = token.substr(0, bar);
     const std::string_view body = token.substr(bar + 1);
     return std::all_of(kind.begin(), kind.end(), [](char c) { return is_lower(c) || c == '_'; }) &&
-           std::all_of(body.begin(), body.end(), [](char c) {
-               return is_lower(c) || (c >= '2' && c <= '7');
-           });
+           std::all_of(body.begin(), body.end(), is_base32);
 }
 
 // Pairs of letters that words are made of; random letters have one in six or seven from here.

@@ -125,6 +125,8 @@ Result<void> RelayPlatform::open_plane() {
               "restored from a backup; opens at the next start once a human has "
               "accepted the break of _system"}});
         is_shut_ = true;
+        // Nobody is served, but a break is sealed together with the rows that stand behind it.
+        TRY(plane_->lane.open());
     } else if (const auto opened = plane_->open(); !opened) {
         if (opened.error() != errors::master_key_missing &&
             opened.error() != errors::master_key_wrong) {

@@ -101,7 +101,7 @@ Result<std::optional<ChainFault>> read_head_lists(
 struct FoundSeal {
     SealPoint point;
     Seal seal;
-    std::vector<std::string> artifacts;
+    AuditRecord record;
 };
 Result<std::optional<FoundSeal>> find_seal(
     LedgerStore& store, const Checkpoint& place, const KeyLineage* keys);

@@ -48,8 +48,19 @@ Result<std::optional<FoundSeal>> find_seal(
         return std::nullopt;
     }
     SealPoint point{place.seq, place.hash, record->draft.timestamp, seal->rows, next_epoch(*seal)};
-    return FoundSeal{std::move(point), *std::move(seal), std::move(record->draft.artifacts)};
+    return FoundSeal{std::move(point), *std::move(seal), *std::move(record)};
 }
+
+namespace {
+
+bool brings_rows(LedgerStore& store, const FoundSeal& found) {
+    const auto read = [&](const std::string& ref) {
+        return find_artifact(store, found.record.draft.tenant_id, ref);
+    };
+    return rows_brought(found.record, found.seal, read).has_value();
+}
+
+}  // namespace
 
 Result<void> load_lineage(LedgerStore& store, KeyLineage& keys) {
     TRY_ASSIGN(const auto points, store.read_checkpoints(system_tenant()));
@@ -68,8 +79,11 @@ Result<void> load_lineage(LedgerStore& store, KeyLineage& keys) {
             continue;  // The walk says what is wrong with it.
         }
         const Seal& seal = found->seal;
-        if (seal.broken && !keys.holds(seal.epoch, seal.public_key) &&
-            seal.epoch == keys.last_epoch() + 1) {
+        const bool begins_anew = seal.broken && !keys.holds(seal.epoch, seal.public_key) &&
+                                 seal.epoch == keys.last_epoch() + 1;
+        // Anybody can write that the key was lost and bring one of his own. On those that the
+        // server went on from it looked itself; the last one must at least know what it seals.
+        if (begins_anew && (&point != &points.back() || brings_rows(store, *found))) {
             keys.begin_anew({seal.epoch, seal.public_key, ""});
         }
         if (seal.next_key && keys.holds(seal.epoch, seal.public_key)) {
@@ -121,10 +135,10 @@ Result<std::vector<HeadsPoint>> last_heads_point(
         TRY_ASSIGN(
             const auto found,
             find_seal(store, {system_tenant(), last_seal.seq, last_seal.hash, {}, {}}, &keys));
-        if (found && found->seal.heads && !found->artifacts.empty()) {
+        if (found && found->seal.heads && !found->record.draft.artifacts.empty()) {
             points.push_back(
                 {last_seal.seq,
-                 found->artifacts.front(),
+                 found->record.draft.artifacts.front(),
                  *found->seal.heads,
                  next_epoch(found->seal)});
         }

@@ -50,9 +50,10 @@ Result<std::optional<Json>> find_anchor(
         return std::nullopt;
     }
     TRY_ASSIGN(const auto found, find_seal(store, points.back(), &keys));
-    const auto text = found && found->seal.heads && !found->artifacts.empty()
-                          ? find_artifact(store, system_tenant(), found->artifacts.front())
-                          : std::nullopt;
+    const auto text =
+        found && found->seal.heads && !found->record.draft.artifacts.empty()
+            ? find_artifact(store, system_tenant(), found->record.draft.artifacts.front())
+            : std::nullopt;
     if (!text) {
         return std::nullopt;
     }

@@ -342,7 +342,22 @@ class RestoreRounds:
             require(answer["error"]["code"] == "release_blocked" and time.monotonic() < deadline,
                     f"the release was refused: {answer}")
             time.sleep(0.5)
+        self.release_tenants()
         self.commands.as_human("trading", "on", "--tenant", "_system")
+
+    def release_tenants(self):
+        """An order of the cut that outlived its cancel stops its tenant by rule; a human lifts that, too."""
+        for switch in self.commands.run("kill", "status")["switches"]:
+            if not switch["tenant_active"] or switch["tenant_id"] not in TENANTS:
+                continue
+            tenant = switch["tenant_id"]
+            require(switch["reason"] == "recovery_cancels_failed", f"{tenant} is stopped: {switch}")
+            release = self.commands.run("kill", "off", "--tenant", tenant)["release_approval_id"]
+            status, answer = self.human(
+                self.token, "POST", f"/api/{tenant}/approvals/{release}/approve", {})
+            require(status == 200, f"the release of {tenant} was refused: {answer}")
+            self.commands.as_human("trading", "on", "--tenant", tenant)
+            self.counts["tenants that a rule had stopped"] += 1
 
     def wait_until_equal(self):
         ledger = Ledger(self.data / "interlock.db")

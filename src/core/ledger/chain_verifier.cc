@@ -302,18 +302,16 @@ std::string ChainVerifier::problem_of(const AuditRecord& record, const Seal& sea
 void ChainVerifier::take_seal(const AuditRecord& record) {
     const auto seal = decode_seal(record.draft.detail);
     std::string problem = seal ? problem_of(record, *seal) : seal.error().message;
+    std::optional<KeyLineage> keys_before;
     if (problem.empty()) {
+        if (seal->broken) {
+            keys_before = *trust_.keys;  // A break that does not hold brings no key, either.
+        }
         problem = trust_key(*seal);
     }
     if (!problem.empty()) {
         set_fault(head_.seq, "bad_checkpoint", std::move(problem));
         return;
-    }
-    if (seal->adopted) {
-        adopted_ = seal->adopted;
-    }
-    if (seal->broken) {
-        breaks_.push_back({head_.seq, record.draft.timestamp, *seal->broken});
     }
     if (seal->adopted || seal->broken) {
         begin_rows(record, *seal);
@@ -327,7 +325,16 @@ void ChainVerifier::take_seal(const AuditRecord& record) {
             head_.seq, "bad_checkpoint", "its root is not that of the rows which the records name");
     }
     if (fault_) {
+        if (keys_before) {
+            *trust_.keys = *std::move(keys_before);
+        }
         return;
+    }
+    if (seal->adopted) {
+        adopted_ = seal->adopted;
+    }
+    if (seal->broken) {
+        breaks_.push_back({head_.seq, record.draft.timestamp, *seal->broken});
     }
     if (seal->heads && !record.draft.artifacts.empty()) {
         heads_points_.push_back(
@@ -340,35 +347,18 @@ void ChainVerifier::take_seal(const AuditRecord& record) {
     overdue_.reset();
 }
 
-// A seal that begins anew brings the list of the rows it found.
 void ChainVerifier::begin_rows(const AuditRecord& record, const Seal& seal) {
-    knows_all_rows_ = false;
     changes_.clear();
-    RowSet named;  // Where there is no place for a list, the record itself names them.
-    for (const RowChange& row : record.draft.rows) {
-        named.set(row.key, row.now);
+    auto rows = rows_brought(record, seal, trust_.artifact);
+    knows_all_rows_ = rows.has_value();
+    if (rows) {
+        rows_ = *std::move(rows);
+    } else if (trust_.artifact) {
+        set_fault(
+            head_.seq,
+            "bad_checkpoint",
+            "the list of rows beside it is missing or another than signed");
     }
-    if (named.root() == seal.rows.root) {
-        rows_ = std::move(named);
-        knows_all_rows_ = true;
-        return;
-    }
-    if (!trust_.artifact) {
-        return;
-    }
-    for (const std::string& ref : record.draft.artifacts) {
-        const auto text = trust_.artifact(ref);
-        auto rows = text ? parse_row_list(*text) : std::nullopt;
-        if (rows && rows->root() == seal.rows.root) {
-            rows_ = *std::move(rows);
-            knows_all_rows_ = true;
-            return;
-        }
-    }
-    set_fault(
-        head_.seq,
-        "bad_checkpoint",
-        "the list of rows beside it is missing or another than signed");
 }
 
 // A walk that began behind a cut learns here which rows there are: the list must lead back to the
@@ -458,6 +448,25 @@ void ChainVerifier::expect_point(std::int64_t seq, std::string_view hash) {
 
 void ChainVerifier::set_fault(std::int64_t seq, std::string_view reason, std::string detail) {
     fault_ = ChainFault{seq, std::string(reason), std::move(detail)};
+}
+
+std::optional<RowSet> rows_brought(
+    const AuditRecord& record, const Seal& seal, const ReadArtifact& artifact) {
+    RowSet named;  // Where there is no place for a list, the record itself names them.
+    for (const RowChange& row : record.draft.rows) {
+        named.set(row.key, row.now);
+    }
+    if (named.root() == seal.rows.root) {
+        return named;
+    }
+    for (const std::string& ref : record.draft.artifacts) {
+        const auto text = artifact ? artifact(ref) : std::nullopt;
+        auto rows = text ? parse_row_list(*text) : std::nullopt;
+        if (rows && rows->root() == seal.rows.root) {
+            return rows;
+        }
+    }
+    return std::nullopt;
 }
 
 std::string row_list(const RowSet& rows) {

@@ -39,6 +39,9 @@ struct HeadsPoint {
     std::int64_t epoch = 0;  // Of the key whose turn it is from here on.
 };
 
+// Gives an artifact's bytes by "sha256:<hex>".
+using ReadArtifact = std::function<std::optional<std::string>(const std::string& ref)>;
+
 class ChainVerifier {
 public:
     struct Trust {
@@ -46,8 +49,7 @@ public:
         // other, for callers that only want to know whether the links hold.
         KeyLineage* keys = nullptr;
         std::string_view book = kLedgerBook;
-        // Gives an artifact's bytes by "sha256:<hex>"; for the lists of rows beside first seals.
-        std::function<std::optional<std::string>(const std::string& ref)> artifact = {};
+        ReadArtifact artifact = {};  // For the lists of rows beside first seals.
         // Told what each record refers to.
         std::function<void(std::int64_t seq, const std::string& ref)> on_artifact = {};
     };
@@ -115,6 +117,10 @@ private:
     bool knows_all_rows_ = true;
 };
 
+// A seal that begins anew, by adopting or behind a break, brings the rows it found; nothing when
+// they are missing or others than it signs.
+std::optional<RowSet> rows_brought(
+    const AuditRecord& record, const Seal& seal, const ReadArtifact& artifact);
 // The list of rows that lies beside a seal which begins anew: "<key> <hash>\n" for each, in order
 // of keys. Keys hold no spaces.
 std::string row_list(const RowSet& rows);
