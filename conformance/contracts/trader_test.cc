@@ -194,5 +194,21 @@ TEST_F(TraderContract, OfTwoContradictingDecisionsOneWinsAndTheRecordTellsBoth) 
     EXPECT_EQ(lost, 20u);
 }
 
+// Two supervisors saw that nothing was active: the second one's start is refused, and null told it.
+TEST_F(TraderContract, OfTwoThatStartTheFirstStrategyOneWins) {
+    const std::string one = create("a");
+    const std::string two = create("b");
+    const auto start = [&](const std::string& id, const std::string& to) {
+        Json payload = *parse_json(switch_text(id, to, ""));
+        payload.set("expected_active_strategy_id", Json());
+        return to_text(payload);
+    };
+    EXPECT_EQ(word(decide(start("first", one)), "status"), "applied");
+    const Json loser = decide(start("second", two), "agent");
+    EXPECT_EQ(word(loser, "status"), "rejected");
+    EXPECT_EQ(first_error(loser), "expected_active_mismatch");
+    EXPECT_EQ(active(), one);
+}
+
 }  // namespace
 }  // namespace interlock

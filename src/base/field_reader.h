@@ -53,6 +53,14 @@ public:
     template <class T>
     std::optional<T> required_nullable(std::string_view key);
 
+    // Absent gives nothing, null a nothing inside: for fields where null says something itself.
+    template <class T>
+    std::optional<std::optional<T>> optional_nullable(std::string_view key) {
+        const bool is_given = json_.find(key) != nullptr;
+        auto value = optional<T>(key);
+        return is_given ? std::optional(std::move(value)) : std::nullopt;
+    }
+
     std::string required_text(std::string_view key, TextBounds bounds = {});
     std::optional<std::string> optional_text(std::string_view key, TextBounds bounds = {});
     std::int64_t required_integer(std::string_view key, std::int64_t min, std::int64_t max);

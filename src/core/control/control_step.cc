@@ -211,7 +211,7 @@ private:
             does_not_apply(flag, "expected_active_match");
             return;
         }
-        flag = concern_ != nullptr && active_id() == decision_.expected_active_strategy_id;
+        flag = concern_ != nullptr && active_id() == *decision_.expected_active_strategy_id;
         if (concern_ != nullptr && !flag) {
             refuse_unless_overridden(
                 errors::expected_active_mismatch,

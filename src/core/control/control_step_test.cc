@@ -192,6 +192,17 @@ TEST(ControlStep, AnOverrideThatWaivedNothingIsStillSaid) {
     desk.decision.override_guards = true;
     EXPECT_EQ(desk.judge().warnings, Words{"override_used"});
     desk.kill_switch_active = true;
+TEST(ControlStep, NothingExpectedHoldsWhenNothingIsActiveAndElseIsRefused) {
+    ControlDesk desk;
+    desk.decision.expected_active_strategy_id.emplace();
+    EXPECT_EQ(codes_of(desk.judge()), Words{"expected_active_mismatch"});
+    EXPECT_FALSE(desk.judge().validation.expected_active_match);
+    desk.concern.active_strategy_id.reset();
+    EXPECT_EQ(desk.judge().status, ControlStatus::applied);
+    EXPECT_TRUE(desk.judge().validation.expected_active_match);
+    EXPECT_EQ(desk.judge().warnings, Words{});
+}
+
     EXPECT_EQ(desk.judge().warnings, Words{"override_used"});
 }
 

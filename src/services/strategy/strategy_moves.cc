@@ -31,9 +31,8 @@ Result<Json> StrategyService::payload_of(Turn& turn, const Move& move, const std
         {"dry_run", false},
         {"override", move.request.override_guards},
     });
-    if (move.request.expected_active_strategy_id) {
-        payload.set(
-            "expected_active_strategy_id", move.request.expected_active_strategy_id->text());
+    if (const ExpectedActive& expected = move.request.expected_active_strategy_id) {
+        payload.set("expected_active_strategy_id", *expected ? Json((*expected)->text()) : Json());
     }
     if (move.request.risk_mode) {
         payload.set("risk_mode", to_word(*move.request.risk_mode));
