@@ -473,7 +473,8 @@ void add_strategy_commands(CommandLine& line) {
             line,
             options,
             {"set",
-             "Say whether a concern takes control decisions; an informational one refuses all.",
+             "Say whether a concern takes control decisions; an informational one refuses all and does "
+             "not trade.",
              run_set_concern});
     set.add_option("concern", options->concern, "Which, such as main:btcusdt.")
         ->required()

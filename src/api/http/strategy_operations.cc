@@ -67,7 +67,7 @@ constexpr Text kConcern{
     "set_concern",
     "concerns/{concern_id}",
     "Set a concern's status: active, paused or informational.",
-    "An informational concern refuses every control decision."};
+    "An informational concern refuses every control decision and does not trade."};
 
 LoopService::Caller caller_of(ApiCall& call, std::string hash) {
     return {std::move(call.principal), std::move(call.tenant_id), std::move(hash)};

@@ -38,7 +38,7 @@ inline constexpr ErrorKind concern_informational{
     "concern_informational",
     200,
     false,
-    "This concern only informs; nothing may be changed in it."};
+    "This concern only informs; ask a human to set its status to active first."};
 inline constexpr ErrorKind target_missing{
     "target_missing", 200, false, "Name an instance that list_strategies shows."};
 inline constexpr ErrorKind target_concern_mismatch{

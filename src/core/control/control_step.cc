@@ -80,11 +80,15 @@ private:
         return concern_ != nullptr ? concern_->active_strategy_id : std::nullopt;
     }
 
+    // What its sender expects to trade afterwards.
+    bool starts() const {
+        return is_switch(decision_) || decision_.action == ControlAction::resume;
+    }
+
     // What kill switch, stops, degraded execution and a switch under way hold up. The same mode
     // once more loosens nothing and is left to be the noop it is.
     bool is_gated() const {
-        return is_switch(decision_) || decision_.action == ControlAction::resume ||
-               (concern_ != nullptr && is_looser(decision_, *concern_));
+        return starts() || (concern_ != nullptr && is_looser(decision_, *concern_));
     }
 
     // Check 2. A dry run sees what the decision itself would meet, and leaves no trace.
@@ -138,7 +142,11 @@ private:
                 "The concern belongs to market " + std::string(concern_->symbol.text()) + ".");
         }
         if (concern_->status == ConcernStatus::informational) {
-            refuse(errors::concern_informational, "The concern is informational.");
+            refuse(
+                errors::concern_informational,
+                "A human made the concern informational: nothing trades in it.");
+        } else if (concern_->status == ConcernStatus::paused && starts()) {
+            warn("concern_paused");
         }
     }
 
@@ -262,9 +270,8 @@ private:
     }
 
     void check_optional_guards() {
-        const bool starts = is_switch(decision_) || decision_.action == ControlAction::resume;
         const auto& least = facts_.guards.min_confidence;
-        if (starts && least && decision_.confidence < *least) {
+        if (starts() && least && decision_.confidence < *least) {
             refuse(errors::confidence_too_low, "At least " + to_text(*least) + " is asked for.");
         }
         const auto& hold = facts_.guards.minimum_hold;

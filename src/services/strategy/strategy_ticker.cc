@@ -212,7 +212,7 @@ Result<StrategyTicker::Sight> StrategyTicker::sight_of(
         sight.strategy = open_strategy(instance.strategy_type, instance.config).strategy;
     }
     sight.may_trade = instance.mode == InstanceMode::active && !instance.paused &&
-                      concern->status != ConcernStatus::paused;
+                      concern->status == ConcernStatus::active;
     if (sight.strategy) {
         sight.signals = parts_.feed.signals(instance.symbol, sight.strategy->timeframes());
         if (const auto wish = sight.strategy->bandwidth_wish()) {
@@ -236,8 +236,7 @@ Result<StrategyTicker::Sight> StrategyTicker::sight_of(
 Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathered& facts) const {
     const StrategyInstance& instance = *sight.instance;
     const RiskMode common = facts.state.risk_mode;
-    facts.state.risk_mode =
-        std::max({common, sight.concern->risk_mode, risk_mode_of(sight.concern->quality)});
+    facts.state.risk_mode = std::max(common, risk_mode_of(*sight.concern));
     Result<StrategyStep> stepped = [&]() -> Result<StrategyStep> {
         try {
             return sight.strategy->step({
