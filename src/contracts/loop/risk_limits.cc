@@ -270,7 +270,8 @@ constexpr std::array<LimitSpec, 33> kSpecs{{
      "0",
      "10000",
      false,
-     "More executed aggressive decisions of a strategy in the window throttle it."},
+     "More executed aggressive decisions of a strategy in the window throttle it: it may then only "
+     "reduce."},
     {"repeated_execution_window_sec",
      &L::repeated_execution_window_sec,
      lower,

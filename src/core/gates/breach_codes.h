@@ -135,7 +135,7 @@ inline constexpr std::array kBreachCodes{
     BreachCode{breach_codes::kUnknownStrategy, "The account has no such strategy."},
     BreachCode{breach_codes::kStrategyInactive, "The strategy is not active."},
     BreachCode{breach_codes::kStrategyNotExternal, "Outside planners need an external strategy."},
-    BreachCode{breach_codes::kStrategyDisabled, "The strategy waits for a human to re-enable it."},
+    BreachCode{breach_codes::kStrategyDisabled, "The strategy may only reduce until a human re-enables it."},
     BreachCode{breach_codes::kRepeatedExecution, "The strategy executed too often lately."},
     BreachCode{breach_codes::kRiskModeHalted, "The risk mode allows cancels only."},
     BreachCode{breach_codes::kHighVolSymbol, "Defensive mode opens nothing in such a symbol."},

@@ -464,6 +464,21 @@ TEST_F(ControlServiceTest, EnablingAStrategyThatWasSwitchedAwayFromDoesNotMakeIt
     EXPECT_TRUE(strategy_of(world, grid).is_null());
 }
 
+// A runaway planner loses its entries, not the way out.
+TEST_F(ControlServiceTest, APlannerThatWasThrottledMayStillReduce) {
+    ASSERT_EQ(word(world.decide(StrategyWorld::switch_to("d1", idle)), "status"), "applied");
+    for (int i = 0; i < 21; ++i) {
+        world.trade("b" + std::to_string(i), Json::array({LoopWorld::intent("buy", "0.2", "102")}));
+        world.pass(Duration::of_seconds(1));
+    }
+    const StrategyId external = StrategyId::trusted("external");
+    ASSERT_TRUE(account_of(world).strategies.at(external).is_disabled);
+    const Json entry = world.trade("more", Json::array({LoopWorld::intent("buy", "0.3", "102")}));
+    EXPECT_TRUE(to_text(entry).contains("strategy_disabled")) << to_text(entry);
+    const Json exit = world.trade("out", Json::array({LoopWorld::intent("sell", "1", "98")}));
+    EXPECT_TRUE(to_text(exit).contains("\"acked\"")) << to_text(exit);
+}
+
 TEST_F(ControlServiceTest, AnUnknownOrderDegradesTheConcernAtOnce) {
     ASSERT_TRUE(world.paper->set_faults({{.kind = PaperFaultKind::time_out}}));
     world.trade("x1", Json::array({LoopWorld::intent("buy", "1", "99")}));

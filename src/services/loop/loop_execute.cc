@@ -333,7 +333,7 @@ Result<void> LoopService::note_execution(
                  .step = AuditStep::control,
                  .status = AuditStatus::failed,
                  .reason = "repeated execution: " + strategy_id.text() +
-                           " is disabled until a human re-enables it",
+                           " may only reduce and cancel until a human re-enables it",
                  .severity = AuditSeverity::critical}));
         }
     }
