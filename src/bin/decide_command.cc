@@ -126,8 +126,7 @@ Result<Json> decision_payload(const DecideFlags& flags) {
         {"override", flags.override_guards},
     });
     const std::pair<const char*, const std::string*> texts[] = {
-        {"target_strategy_id", &flags.target},
-        {"risk_mode", &flags.risk_mode}};
+        {"target_strategy_id", &flags.target}, {"risk_mode", &flags.risk_mode}};
     for (const auto& [key, value] : texts) {
         if (!value->empty()) {
             payload.set(key, *value);

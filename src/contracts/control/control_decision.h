@@ -79,8 +79,8 @@ std::string_view to_word(ControlAction action);
 
 inline constexpr std::size_t kControlReasonMax = 2000;
 
-// What its sender believes is active now: nothing, so that it is not checked (the field is left out);
-// that no strategy is (null); or this one.
+// What its sender believes is active now: nothing, so that it is not checked (the field is left
+// out); that no strategy is (null); or this one.
 using ExpectedActive = std::optional<std::optional<StrategyId>>;
 
 struct ControlDecision {
