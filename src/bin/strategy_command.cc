@@ -468,14 +468,14 @@ void add_strategy_commands(CommandLine& line) {
              "List concerns with their active strategy, risk mode and execution quality.",
              run_concerns});
     add_trader_tenant(list, options->trader);
-    CLI::App& set =
-        add(*concern,
-            line,
-            options,
-            {"set",
-             "Say whether a concern takes control decisions; an informational one refuses all and does "
-             "not trade.",
-             run_set_concern});
+    CLI::App& set = add(
+        *concern,
+        line,
+        options,
+        {"set",
+         "Say whether a concern takes control decisions; an informational one refuses all and does "
+         "not trade.",
+         run_set_concern});
     set.add_option("concern", options->concern, "Which, such as main:btcusdt.")
         ->required()
         ->type_name("CONCERN");

@@ -65,8 +65,7 @@ Result<bool> came_too_late(Turn& turn, const OrderRecord& order, OnPause on_paus
         return false;
     }
     const bool is_entry = !order.is_reduce;
-    if (concern->status == ConcernStatus::informational ||
-        concern->risk_mode == RiskMode::halted ||
+    if (concern->status == ConcernStatus::informational || concern->risk_mode == RiskMode::halted ||
         (concern->risk_mode == RiskMode::reduce_only && is_entry)) {
         return true;
     }
