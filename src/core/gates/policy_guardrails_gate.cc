@@ -105,7 +105,7 @@ void check_strategy(const IntentScratch& intent, const GateInput& input, GateNot
         notes.add(
             breach_codes::kRepeatedExecution,
             symbol,
-            sentence("aggressive decisions executed lately:", executed, "entries at most", allowed));
+            sentence("aggressive decisions executed lately:", executed, "at most", allowed));
     }
 }
 
@@ -145,8 +145,7 @@ void check_rate(const GateInput& input, const PlanScratch& scratch, GateNotes& n
         }
         Reckoning reckon;
         const Decimal after = reckon.add(Decimal(used), Decimal(orders));
-        const Decimal share =
-            scratch.has_entry ? input.state.limits.order_rate_share : Decimal(1);
+        const Decimal share = scratch.has_entry ? input.state.limits.order_rate_share : Decimal(1);
         const Decimal allowed = reckon.multiply_down(share, Decimal(venue_max));
         if (reckon.overflowed()) {
             notes.add_overflow(symbol);
