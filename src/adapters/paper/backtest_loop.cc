@@ -115,7 +115,7 @@ void BacktestLoop::look_at_market() {
 }
 
 std::optional<Decimal> BacktestLoop::equity() const {
-    return equity_of(account_, market_);
+    return equity_of(account_, books_, market_);
 }
 
 void BacktestLoop::on_filled(const VenueAccount&, const VenueFill& fill) {

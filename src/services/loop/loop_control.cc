@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "core/account/dust.h"
 #include "core/kill/kill_step.h"
 #include "services/loop/transfer_day.h"
 
@@ -346,11 +347,17 @@ Result<TurnReply> LoopControl::run(Turn& turn, const ChangeUniverseRequest& requ
             added.push_back(symbol);
         }
     }
-    // Out of the universe not even a reduction passes, so nothing may be left behind there.
+    // Out of the universe not even a reduction passes, so nothing may be left behind there but
+    // dust, which no order could sell anyway.
     std::vector<Symbol> removed;
     for (const Symbol& symbol : request.remove) {
         const SymbolBook* book = find_book(std::as_const(opened.books.books), symbol);
-        if (book != nullptr && (!book->position.is_zero() || !book->open.empty())) {
+        const MarketSet market = parts_.feed.facts({&symbol, 1});
+        const MarketFacts* facts = market.find(symbol);
+        const bool is_left_behind = book != nullptr && book->open.empty() && facts != nullptr &&
+                                    is_dust(book->position, *facts);
+        if (book != nullptr && !is_left_behind &&
+            (!book->position.is_zero() || !book->open.empty())) {
             return fail(
                 errors::symbol_in_use,
                 std::string(symbol.text()) + " has a position or open orders.");
