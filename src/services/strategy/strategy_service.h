@@ -86,7 +86,8 @@ private:
         Json detail = Json::object();
     };
     Result<TurnReply> done(Turn& turn, StrategyInstance instance, Change change);
-    Result<Json> payload_of(Turn& turn, const Move& move, const std::string& key);
+    Result<Json> payload_of(Turn& turn, const Move& move);
+    void submit_move(Caller caller, const ControlFunction& function, Run run, Reply reply);
 
     // strategy_reads.cc
     Result<TurnReply> run_get(Turn& turn, const StrategyId& id, const Include& include);
