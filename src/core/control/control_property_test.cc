@@ -57,6 +57,7 @@ ControlDesk any_desk() {
     desk.target_problem = seldom(10) ? "It cannot run." : "";
     desk.kill_switch_active = seldom(5);
     desk.stop = seldom(8) ? "tier 4" : "";
+    desk.asset_problem = seldom(20) ? "not on the list" : "";
     desk.concern.quality = seldom(5) ? ExecutionQuality::degraded : ExecutionQuality::good;
     desk.decision.override_guards = seldom(3);
     desk.decision.dry_run = seldom(3);
@@ -101,6 +102,7 @@ std::string first_failing(const ControlDesk& desk) {
         {asked.account_id != concern.account.account_id, "account_mismatch"},
         {asked.market_symbol != "btcusdt", "market_mismatch"},
         {concern.status == ConcernStatus::informational, "concern_informational"},
+        {gated && !desk.asset_problem.empty(), "asset_not_allowed"},
         {named && !desk.has_target, "target_missing"},
         {named && desk.target.symbol != concern.symbol, "target_concern_mismatch"},
         {there && cannot_run, "target_not_runnable"},

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/bot/signup.h"
+
 namespace interlock {
 namespace {
 
@@ -147,6 +149,10 @@ private:
                 "A human made the concern informational: nothing trades in it.");
         } else if (concern_->status == ConcernStatus::paused && starts()) {
             warn("concern_paused");
+        }
+        // A key's asset list bounds what it starts or loosens, never a pause or a stricter mode.
+        if (is_gated() && !facts_.asset_problem.empty()) {
+            refuse(errors::asset_not_allowed, facts_.asset_problem);
         }
     }
 

@@ -192,6 +192,18 @@ TEST(ControlStep, AnUnexpectedActiveStrategyIsRefused) {
     }
 }
 
+TEST(ControlStep, AnAssetListBoundsWhatStartsAndLoosensAndNothingElse) {
+    for (ControlDesk& desk : ControlDesk::loosening()) {
+        desk.decision.override_guards = true;
+        desk.asset_problem = "BTCUSDT is not on this key's list.";
+        EXPECT_EQ(codes_of(desk.judge()), Words{"asset_not_allowed"});
+    }
+    for (ControlDesk& desk : ControlDesk::reducing()) {
+        desk.asset_problem = "BTCUSDT is not on this key's list.";
+        EXPECT_EQ(desk.judge().status, ControlStatus::applied);
+    }
+}
+
 TEST(ControlStep, NothingExpectedHoldsWhenNothingIsActiveAndElseIsRefused) {
     ControlDesk desk;
     desk.decision.expected_active_strategy_id.emplace();

@@ -119,6 +119,9 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
     if (!gathered) {
         return refuse(turn, call, gathered.error(), AuditStep::execute);
     }
+    if (const auto allowed = check_opened(turn, before->plan, *gathered); !allowed) {
+        return refuse(turn, call, allowed.error(), AuditStep::execute);
+    }
     TRY(keep_inputs(turn, *gathered));
     Decision decision = *before;
     if (const auto executed = execute_step(turn, decision, *gathered); !executed) {

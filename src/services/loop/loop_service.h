@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,13 @@ public:
         std::function<void(Turn&, const OrderNews&)> on_order_news;
     };
     void set_overlay(Overlay overlay) { overlay_ = std::move(overlay); }
+    // `asset_not_allowed` names the markets that the turn's caller may not name. Set before the
+    // first turn; without it every caller may name every market.
+    using AssetRule = std::function<Result<void>(Turn&, std::span<const Symbol>)>;
+    void set_asset_rule(AssetRule rule) { asset_rule_ = std::move(rule); }
+    Result<void> check_assets(Turn& turn, std::span<const Symbol> symbols) {
+        return asset_rule_ ? asset_rule_(turn, symbols) : Result<void>();
+    }
 
     // After a restart: every account begins in safe recovery (S12).
     Result<void> open();
@@ -238,6 +246,10 @@ private:
     Result<TurnReply> refuse(Turn& turn, const ToolCall& call, const Error& error, AuditStep step);
 
     Result<TurnReply> run_state(Turn& turn, const CanonicalStateRequest& request);
+    // The same for what a plan opens. What is held may be sold by whoever may trade, and cancels
+    // name no market: a list bounds what a key gets into, not the way out.
+    Result<void> check_opened(Turn& turn, const Plan& plan, const Gathered& facts);
+
     Result<TurnReply> run_snapshot(Turn& turn, const MarketSnapshotRequest& request);
     Result<TurnReply> run_validate(Turn& turn, const ValidatePlanRequest& request);
     Result<TurnReply> run_dry_run(Turn& turn, const DryRunPlanRequest& request);
@@ -320,6 +332,7 @@ private:
     Parts parts_;
     Overlay overlay_;
     std::string config_text_;  // Canonical; the `config` artifact of every replay.
+    AssetRule asset_rule_;
     struct Shared;             // What other threads read.
     std::shared_ptr<Shared> shared_;
 };
