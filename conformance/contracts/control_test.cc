@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api_world.h"
+#include "core/market/synthetic_market.h"
 #include "services/loop/loop_store.h"
 
 namespace interlock {
@@ -281,6 +282,31 @@ TEST(Alerts, PageBackThroughALongChain) {
     EXPECT_EQ(
         get(world, "alerts?limit=1000").find("error")->find("code")->as_string(),
         "invalid_request");
+}
+
+// paper-venue.md 1.1: the served market states an order rate, so our share of it can say no.
+TEST(ServedVenue, HoldsAPlanToItsShareOfTheOrderRateThatTheMarketStates) {
+    PlaneConfig config = ApiWorld::default_config();
+    config.loop.limits = {
+        {.spec = find_limit_spec("order_rate_share"), .value = Decimal::parse("0.001").value()}};
+    ApiWorld world(std::move(config), std::make_unique<SyntheticMarket>());
+    const auto refused = [&](const std::string& decision, int orders) {
+        const std::string one =
+            R"({"symbol":"BTCUSDT","side":"buy","order_type":"market","qty":"0.001",)"
+            R"("limit_price":null,"time_in_force":"IOC","strategy_id":"external",)"
+            R"("expected_edge_bps":100})";
+        const HttpResponse answer = post(
+            world,
+            "planner",
+            "tools/py_validate_plan",
+            R"({"decision_id":")" + decision + R"(","tick_id":"t","idempotency_key":")" + decision +
+                R"(","plan":{"reason":"a test","intents":[)" + one +
+                (orders == 2 ? "," + one : "") + "]}}");
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        return answer.body.contains("policy_guardrails:order_rate:BTCUSDT");
+    };
+    EXPECT_FALSE(refused("d1", 1));
+    EXPECT_TRUE(refused("d2", 2));
 }
 
 }  // namespace
