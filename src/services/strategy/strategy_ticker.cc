@@ -251,9 +251,13 @@ Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathe
                 .posture = sight.posture,
             });
         } catch (const std::exception& thrown) {
-            return fail(errors::internal, std::string("The strategy threw: ") + thrown.what());
+            return fail(
+                errors::strategy_failed, std::string("The strategy threw: ") + thrown.what());
         }
     }();
+    if (!stepped && stepped.error() == errors::internal) {
+        stepped.error().kind = &errors::strategy_failed;
+    }
     facts.state.risk_mode = common;
     if (stepped && to_text(stepped->memory).size() > kStrategyMemoryBytesMax) {
         return fail(errors::out_of_range, "The strategy wants to keep more than 16 KiB of state.");
