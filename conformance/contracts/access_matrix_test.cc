@@ -112,6 +112,8 @@ std::map<std::string, Row> base_rows() {
         {"py_record_decision", {kPlanners, {}}},
         {"get_account", {kReaders, {}}},
         {"get_decision", {kReaders, {}}},
+        {"list_accounts", {kReaders, {}}},
+        {"open_account", {kHumans, {}}},
         {"get_limits", {kReaders, {}}},
         {"change_limits", {with(kHumans, "agent"), {}}},
         {"set_mode", {kHumans, {}}},

@@ -166,7 +166,8 @@ public:
     Result<std::string> instance_type(
         Turn& turn, const VenueAccount& account, const StrategyId& id);
     Result<VenueAccount> account_of(Turn& turn, const AccountId& account_id);
-    // Opens the main account of a mode that is not live when it does not exist yet.
+    // Opens the main account of a mode that is not live when it does not exist yet, and likewise
+    // one that a human gave a name; all are funded alike.
     Result<AccountView> open_or_load(Turn& turn, const VenueAccount& account);
     Result<Gathered> gather(Turn& turn, const VenueAccount& account, const Plan& plan);
     // The same for an account's strategies: without the modes of its concerns.
@@ -245,11 +246,11 @@ private:
     // A rule of the loop said no: the tool's own answer, on the record.
     Result<TurnReply> refuse(Turn& turn, const ToolCall& call, const Error& error, AuditStep step);
 
-    Result<TurnReply> run_state(Turn& turn, const CanonicalStateRequest& request);
     // The same for what a plan opens. What is held may be sold by whoever may trade, and cancels
     // name no market: a list bounds what a key gets into, not the way out.
     Result<void> check_opened(Turn& turn, const Plan& plan, const Gathered& facts);
 
+    Result<TurnReply> run_state(Turn& turn, const CanonicalStateRequest& request);
     Result<TurnReply> run_snapshot(Turn& turn, const MarketSnapshotRequest& request);
     Result<TurnReply> run_validate(Turn& turn, const ValidatePlanRequest& request);
     Result<TurnReply> run_dry_run(Turn& turn, const DryRunPlanRequest& request);
@@ -331,8 +332,8 @@ private:
 
     Parts parts_;
     Overlay overlay_;
-    std::string config_text_;  // Canonical; the `config` artifact of every replay.
     AssetRule asset_rule_;
+    std::string config_text_;  // Canonical; the `config` artifact of every replay.
     struct Shared;             // What other threads read.
     std::shared_ptr<Shared> shared_;
 };
