@@ -112,8 +112,6 @@ std::map<std::string, Row> base_rows() {
         {"py_record_decision", {kPlanners, {}}},
         {"get_account", {kReaders, {}}},
         {"get_decision", {kReaders, {}}},
-        {"list_accounts", {kReaders, {}}},
-        {"open_account", {kHumans, {}}},
         {"get_limits", {kReaders, {}}},
         {"change_limits", {with(kHumans, "agent"), {}}},
         {"set_mode", {kHumans, {}}},
@@ -128,6 +126,14 @@ std::map<std::string, Row> base_rows() {
         {"confirm_external_flow", {kHumans, {}}},
         {"list_alerts", {kReaders, {"human", "operator"}}},
         {"suppress_alert", {kHumans, {}}},
+    };
+}
+
+// agent-loop.md, "Accounts".
+std::map<std::string, Row> account_rows() {
+    return {
+        {"list_accounts", {kReaders, {}}},
+        {"open_account", {kHumans, {}}},
     };
 }
 
@@ -252,6 +258,7 @@ std::map<std::string, Row> rows() {
     std::map<std::string, Row> all = base_rows();
     all.merge(bot_rows());
     all.merge(onboarding_rows());
+    all.merge(account_rows());
     all.merge(key_and_backup_rows());
     all.merge(recovery_rows());
     all.merge(relay_rows());
