@@ -347,7 +347,7 @@ Command Supervisors::repeat(SeededRandom& random) {
     // The latest most of all: that is what a retry after a lost answer looks like.
     const std::size_t from = random.chance(500) && history_.size() > 12 ? history_.size() - 12 : 0;
     Command command = history_[from + random.below(history_.size() - from)];
-    const bool alters = command.kind == Command::Kind::control && command.body.is_object();
+    const bool alters = command.body.is_object();
     if (alters && random.chance(250)) {
         command.body.set("reason", "for another reason");
         command.request_hash = hash_of(command);
