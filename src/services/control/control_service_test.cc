@@ -467,16 +467,22 @@ TEST_F(ControlServiceTest, EnablingAStrategyThatWasSwitchedAwayFromDoesNotMakeIt
 // A runaway planner loses its entries, not the way out.
 TEST_F(ControlServiceTest, APlannerThatWasThrottledMayStillReduce) {
     ASSERT_EQ(word(world.decide(StrategyWorld::switch_to("d1", idle)), "status"), "applied");
-    for (int i = 0; i < 21; ++i) {
-        world.trade("b" + std::to_string(i), Json::array({LoopWorld::intent("buy", "0.2", "102")}));
+    const auto trade = [&](const std::string& side, const std::string& qty) {
+        const char* price = side == "buy" ? "100.01" : "99.99";
+        return to_text(world.trade(side + qty, Json::array({LoopWorld::intent(side, qty, price)})));
+    };
+    for (int i = 10; i < 31; ++i) {
+        const std::string answer = trade("buy", "0.2" + std::to_string(i));
+        ASSERT_TRUE(answer.contains("\"acked\"")) << answer;
         world.pass(Duration::of_seconds(1));
     }
     const StrategyId external = StrategyId::trusted("external");
     ASSERT_TRUE(account_of(world).strategies.at(external).is_disabled);
-    const Json entry = world.trade("more", Json::array({LoopWorld::intent("buy", "0.3", "102")}));
-    EXPECT_TRUE(to_text(entry).contains("strategy_disabled")) << to_text(entry);
-    const Json exit = world.trade("out", Json::array({LoopWorld::intent("sell", "1", "98")}));
-    EXPECT_TRUE(to_text(exit).contains("\"acked\"")) << to_text(exit);
+    const Json refused =
+        world.validate("more", Json::array({LoopWorld::intent("buy", "0.3", "100.01")}));
+    EXPECT_TRUE(to_text(refused).contains("strategy_disabled")) << to_text(refused);
+    const std::string exit = trade("sell", "1");
+    EXPECT_TRUE(exit.contains("\"acked\"")) << exit;
 }
 
 TEST_F(ControlServiceTest, AnUnknownOrderDegradesTheConcernAtOnce) {

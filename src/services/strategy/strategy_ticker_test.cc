@@ -164,7 +164,7 @@ TEST_F(StrategyTickerTest, AConcernThatOnlyInformsDoesNotTradeUntilAHumanSaysSo)
 TEST_F(StrategyTickerTest, NoPlannerTradesWhereTheConcernOnlyInforms) {
     start("idle", Json::object());
     world.set_concern(ConcernStatus::informational);
-    const Json answer = world.trade("x1", Json::array({LoopWorld::intent("buy", "1", "99")}));
+    const Json answer = world.validate("x1", Json::array({LoopWorld::intent("buy", "1", "99")}));
     EXPECT_NE(to_text(answer).find("risk_mode_halted"), std::string::npos) << to_text(answer);
     EXPECT_EQ(world.open_orders(), 0u);
 }
