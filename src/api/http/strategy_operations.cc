@@ -99,7 +99,13 @@ Operation helper(const Text& text, Result<Request> (*decode)(const Json&), Run r
             reply(std::unexpected(std::move(request).error()));
             return;
         }
-        auto hash = request_hash(call, id);
+        // What the path names is part of the request: the key of one instance's pause does not
+        // answer for another's.
+        std::string operation = id;
+        for (const auto& [name, value] : call.path) {
+            operation += name == "tenant_id" ? "" : "/" + value;
+        }
+        auto hash = request_hash(call, operation);
         if (!hash) {
             reply(std::unexpected(std::move(hash).error()));
             return;
