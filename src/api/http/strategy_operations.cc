@@ -101,11 +101,11 @@ Operation helper(const Text& text, Result<Request> (*decode)(const Json&), Run r
         }
         // What the path names is part of the request: the key of one instance's pause does not
         // answer for another's.
-        std::string operation = id;
+        std::string subject = id;
         for (const auto& [name, value] : call.path) {
-            operation += name == "tenant_id" ? "" : "/" + value;
+            subject += "/" + value;
         }
-        auto hash = request_hash(call, operation);
+        auto hash = request_hash(call, subject);
         if (!hash) {
             reply(std::unexpected(std::move(hash).error()));
             return;
