@@ -252,7 +252,7 @@ constexpr std::array<LimitSpec, 33> kSpecs{{
      "0",
      "1",
      false,
-     "Share of the venue's order rate limits that may be used."},
+     "Share of the venue's order rate limits that entries may use; reductions may use all."},
     {"duplicate_window_sec",
      &L::duplicate_window_sec,
      lower,
