@@ -275,16 +275,16 @@ Json encode(const ControlDecision& decision) {
         {"market_symbol", decision.market_symbol},
         {"action", to_word(decision.action)},
         {"target_strategy_id", id_or_null(decision.target_strategy_id)},
-        {"risk_mode", risk_mode_or_null(decision.risk_mode)},
-        {"reason", decision.reason},
-        {"confidence", to_text(decision.confidence)},
-        {"dry_run", decision.dry_run},
-        {"override", decision.override_guards},
-        {"requested_at", time_or_null(decision.requested_at)},
     });
     if (decision.expected_active_strategy_id) {
         json.set("expected_active_strategy_id", id_or_null(*decision.expected_active_strategy_id));
     }
+    json.set("risk_mode", risk_mode_or_null(decision.risk_mode));
+    json.set("reason", decision.reason);
+    json.set("confidence", to_text(decision.confidence));
+    json.set("dry_run", decision.dry_run);
+    json.set("override", decision.override_guards);
+    json.set("requested_at", time_or_null(decision.requested_at));
     return json;
 }
 
