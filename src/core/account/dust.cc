@@ -1,7 +1,5 @@
 #include "core/account/dust.h"
 
-#include <algorithm>
-
 namespace interlock {
 
 bool is_dust(Decimal position, const MarketFacts& market) {
@@ -21,8 +19,8 @@ bool is_dust(Decimal position, const MarketFacts& market) {
 
 bool is_negligible(Decimal cost, Decimal net_deposits) {
     constexpr Decimal kBpsPerOne(10'000);
-    const auto scaled = multiply_round_up(std::max(cost, Decimal()), kBpsPerOne);
-    return scaled && *scaled <= net_deposits;
+    const auto scaled = multiply_round_up(cost, kBpsPerOne);
+    return cost.is_positive() && scaled && *scaled <= net_deposits;
 }
 
 }  // namespace interlock

@@ -10,7 +10,8 @@ namespace interlock {
 bool is_dust(Decimal position, const MarketFacts& market);
 
 // Whether something without a price may be left out of equity: it cost at most one basis point of
-// the net deposits. There are no more such assets than an account may hold (kAssetsMax).
+// the net deposits. What cost nothing may be worth anything. There are no more such assets than an
+// account may hold (kAssetsMax).
 bool is_negligible(Decimal cost, Decimal net_deposits);
 
 }  // namespace interlock

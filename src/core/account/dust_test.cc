@@ -46,9 +46,9 @@ TEST(Dust, IsNothingWorthAnythingUnknown) {
 TEST(Negligible, IsUpToOneBasisPointOfTheNetDeposits) {
     EXPECT_TRUE(is_negligible(dec("10"), dec("100000")));
     EXPECT_FALSE(is_negligible(dec("10.000000000000000001"), dec("100000")));
-    EXPECT_TRUE(is_negligible(Decimal(), dec("100000")));
+    EXPECT_FALSE(is_negligible(Decimal(), dec("100000"))) << "what was free may be worth anything";
     EXPECT_FALSE(is_negligible(dec("0.000000000000000001"), Decimal())) << "nothing was deposited";
-    EXPECT_FALSE(is_negligible(Decimal(), dec("-1")));
+    EXPECT_FALSE(is_negligible(dec("1"), dec("-1")));
 }
 
 }  // namespace
