@@ -162,7 +162,7 @@ Result<void> BacktestLoop::beat(Timestamp now) {
     }
     look_at_market();
     TRY(roll_to(account_, now));
-    mark(account_, market_);
+    mark(account_, books_, market_);
     const GatherInput input{
         .account = account_,
         .books = books_,
