@@ -43,11 +43,11 @@ TEST(RelayOutboundProperty, EveryRequestIsAnsweredExactlyOnceAndInTime) {
             }
             return reply_for(next(), desk.discord.next_message_id());
         };
-        struct Asked {
+        struct Sent {
             OutboundDesk::AnswerPtr answer;
             Timestamp at;
         };
-        std::vector<Asked> all;
+        std::vector<Sent> all;
         for (std::size_t i = 0; i < script.size(); ++i) {
             SendAction action =
                 OutboundDesk::send_action("c1", "text " + std::to_string(next() % 3));
@@ -68,7 +68,7 @@ TEST(RelayOutboundProperty, EveryRequestIsAnsweredExactlyOnceAndInTime) {
         desk.run();
         desk.clock.advance(Duration::of_seconds(30));
         desk.run();
-        for (const Asked& asked : all) {
+        for (const Sent& asked : all) {
             RC_ASSERT(asked.answer->results.size() == 1u);
         }
         RC_ASSERT(desk.process->outbound.pending() == 0u);
