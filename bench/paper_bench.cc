@@ -165,7 +165,11 @@ Result<PaperBenchResult> run_paper_bench(const PaperBenchOptions& options) {
     SystemClock clock;
     TRY_ASSIGN(
         const std::unique_ptr<PaperVenue> venue,
-        PaperVenue::open(std::make_unique<SyntheticMarket>(), clock, {}));
+        PaperVenue::open(
+            std::make_unique<SyntheticMarket>(
+                SyntheticOptions{.orders_per_10s_max = 0, .orders_per_day_max = 0}),
+            clock,
+            {}));
     const std::vector<VenueBalance> balances{
         {Asset::parse("USDT").value(), Decimal(10'000'000), {}},
         {Asset::parse("BTC").value(), Decimal(1'000), {}}};

@@ -65,7 +65,14 @@ public:
         TRY_ASSIGN(store_, SqliteLedgerStore::open(options));
         TRY_ASSIGN(mirror_, FileHeadMirror::open(data_->file("heads")));
         flag_.emplace(data_->path());
-        TRY_ASSIGN(paper_, PaperVenue::open(std::make_unique<SyntheticMarket>(), clock_, {}));
+        // No order rate: what is measured is ours.
+        TRY_ASSIGN(
+            paper_,
+            PaperVenue::open(
+                std::make_unique<SyntheticMarket>(
+                    SyntheticOptions{.orders_per_10s_max = 0, .orders_per_day_max = 0}),
+                clock_,
+                {}));
         TRY(paper_->advance(clock_.now()));
         sink_.emplace(VenueSink::Parts{
             .venues = {{TradeMode::paper, paper_.get()}},

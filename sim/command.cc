@@ -49,18 +49,23 @@ std::optional<AnswerKey> tool_key_of(const Command& command) {
     return AnswerKey{command.tenant_id, command.tool, IdempotencyKey::trusted(key->as_string())};
 }
 
-// Helpers that change a record keep their answer under their key. What moves a concern is a control
-// decision, remembered under its own id.
+// Helpers keep their answer under their key. control_strategy hands some actions on, key and all.
 std::optional<AnswerKey> helper_key_of(const Command& command) {
-    const Json* action = command.body.find("action");
-    const bool moves = command.tool.starts_with("switch_") || command.tool.starts_with("pause_") ||
-                       command.tool.starts_with("resume_") ||
-                       (action != nullptr && *action != Json("stop"));
     const Json* key = command.body.find("idempotency_key");
-    if (moves || key == nullptr || !key->is_string()) {
+    if (key == nullptr || !key->is_string()) {
         return std::nullopt;
     }
-    return AnswerKey{command.tenant_id, command.tool, IdempotencyKey::trusted(key->as_string())};
+    const Json* named = command.body.find("action");
+    const std::string action =
+        named != nullptr && named->is_string() ? named->as_string() : std::string();
+    std::string function = command.tool;
+    if (action == "pause" || action == "resume") {
+        function = action + "_strategy";
+    } else if (action == "reconcile") {
+        function = "reconcile_instance";
+    }
+    return AnswerKey{
+        command.tenant_id, std::move(function), IdempotencyKey::trusted(key->as_string())};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "sim/limit_oracle.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/json.h"
 
@@ -262,6 +263,27 @@ private:
     Kept kept_{};
 };
 
+// Sells no more of anything than is held and not offered yet.
+bool only_reduces(const PlanSight& sight) {
+    std::map<Symbol, Decimal> left;
+    for (const Intent& intent : sight.plan.intents) {
+        const SymbolFacts* held = sight.state.find(intent.symbol);
+        if (intent.side != Side::sell || held == nullptr || !intent.qty.is_positive()) {
+            return false;
+        }
+        const auto [place, is_new] = left.try_emplace(intent.symbol);
+        if (is_new) {
+            place->second =
+                Decimal::from_units(held->position.units() - held->open_sell_qty.units());
+        }
+        place->second = Decimal::from_units(place->second.units() - intent.qty.units());
+        if (place->second.is_negative()) {
+            return false;
+        }
+    }
+    return !sight.plan.intents.empty();
+}
+
 bool is_named(const Json& validation, std::string_view code) {
     const Json* reasons = validation.find("blocking_reasons");
     return reasons != nullptr &&
@@ -309,6 +331,11 @@ std::optional<Plan> moved(const PlanSight& sight, std::int64_t steps, std::int64
 }
 
 void LimitOracle::judge(const PlanSight& sight, const Json& validation, const std::string& name) {
+    for (const std::string_view throttle : {"strategy_disabled", "repeated_execution"}) {
+        if (is_named(validation, throttle) && only_reduces(sight)) {
+            log_.report("exit", name + " only reduces and is refused for " + std::string(throttle));
+        }
+    }
     const auto kept = limits_kept(sight);
     if (!kept) {
         return;

@@ -467,11 +467,12 @@ void LoopInvariant::check_limits(const Decision& decision, const Held& now) {
             decision.decision_id.text() + " brings the account to " + to_text(total) +
                 ", the limit is " + to_text(limits.max_portfolio_exposure));
     }
-    check_losses(decision, *now.account, *set);
+    check_losses(decision, now, *set);
 }
 
 void LoopInvariant::check_losses(
-    const Decision& decision, const Account& account, const MarketSet& market) {
+    const Decision& decision, const Held& now, const MarketSet& market) {
+    const Account& account = *now.account;
     const std::vector<DayBucket>& days = account.money.days;
     if (!days.empty() && decision.executed_at && *decision.executed_at >= days.back().day) {
         const DayBucket& today = days.back();
@@ -482,7 +483,7 @@ void LoopInvariant::check_losses(
             broken("N3", decision.decision_id.text() + " trades on after the daily loss limit");
         }
     }
-    const auto equity = equity_of(account, market);
+    const auto equity = equity_of(account, now.books->books, market);
     const auto allowed = multiply_round_up(account.money.peak, account.limits.max_drawdown);
     if (!equity || or_huge(subtract(account.money.peak, *equity)) > or_huge(allowed)) {
         broken("N3", decision.decision_id.text() + " trades on below the drawdown limit");

@@ -97,7 +97,7 @@ private:
     void check_execution(const Decision& decision, const Changes& changes);
     void check_entries(const Decision& decision, const Before& before);
     void check_limits(const Decision& decision, const Held& now);
-    void check_losses(const Decision& decision, const Account& account, const MarketSet& market);
+    void check_losses(const Decision& decision, const Held& now, const MarketSet& market);
     void check_money(const VenueAccount& account, const Held& held);
     void check_reservations(const VenueAccount& account, const Held& held);
     void compare_with_venue(const VenueAccount& account, const Held& held);

@@ -20,6 +20,11 @@ std::string concern_of(const std::string& symbol) {
     return parsed ? concern_id_of(default_account_id(), *parsed).text() : std::string("main:none");
 }
 
+// What a decision says it believes is active.
+Json believed(const Supervisors::View& seen) {
+    return seen.active.empty() ? Json() : Json(seen.active);
+}
+
 // Small orders near the market and short ticks, so that strategies have orders open most of the
 // time and trade within a run.
 Json draw_config(SeededRandom& random, const std::string& type) {
@@ -201,11 +206,11 @@ Command Supervisors::decide(SeededRandom& random, const TenantId& tenant_id) {
     if (action == "set_risk_mode" || random.chance(100)) {
         payload.set("risk_mode", draw_risk_mode(random));
     }
-    if (!seen.active.empty() && random.chance(500)) {
+    if (random.chance(500)) {
         // What was seen, or what was true some time ago.
         payload.set(
             "expected_active_strategy_id",
-            random.chance(750) ? seen.active : random.pick(known_of(tenant_id))->id);
+            random.chance(750) ? believed(seen) : Json(random.pick(known_of(tenant_id))->id));
     }
     if (random.chance(90)) {
         payload.set("dry_run", true);
@@ -236,9 +241,7 @@ std::vector<Command> Supervisors::compose_race(SeededRandom& random) {
         if (!pauses) {
             payload.set("target_strategy_id", target_on(random, tenant_id, symbol));
         }
-        if (!seen.active.empty()) {
-            payload.set("expected_active_strategy_id", seen.active);
-        }
+        payload.set("expected_active_strategy_id", believed(seen));
         if (random.chance(200)) {
             payload.set("override", true);
         }
@@ -344,7 +347,7 @@ Command Supervisors::repeat(SeededRandom& random) {
     // The latest most of all: that is what a retry after a lost answer looks like.
     const std::size_t from = random.chance(500) && history_.size() > 12 ? history_.size() - 12 : 0;
     Command command = history_[from + random.below(history_.size() - from)];
-    const bool alters = command.kind == Command::Kind::control && command.body.is_object();
+    const bool alters = command.body.is_object();
     if (alters && random.chance(250)) {
         command.body.set("reason", "for another reason");
         command.request_hash = hash_of(command);

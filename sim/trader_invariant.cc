@@ -344,7 +344,7 @@ void TraderInvariant::on_order(const OrderRecord& order) {
     if (instance->mode != InstanceMode::active || concern == nullptr ||
         concern->active_strategy_id != instance->strategy_id) {
         why = "is not active";
-    } else if (instance->paused || concern->status == ConcernStatus::paused) {
+    } else if (instance->paused || concern->status != ConcernStatus::active) {
         why = "is paused";
     } else if (instance->is_latched) {
         why = "failed too often";

@@ -13,7 +13,7 @@ namespace interlock::sim {
 // By the seed; empty: the defaults.
 std::vector<LimitChange> draw_limits(std::uint64_t seed);
 
-// The venue's prices, with a limit on orders that the paper exchange does not have.
+// The venue's prices, with a limit on orders far tighter than the paper exchange's own.
 class RatedFeed final : public MarketFeed {
 public:
     explicit RatedFeed(const MarketFeed& feed) : feed_(feed) {}

@@ -22,6 +22,7 @@ struct ControlDesk {
     std::string target_problem;
     bool kill_switch_active = false;
     std::string stop;
+    std::string asset_problem;
     std::optional<ControlHistory> history;
     ControlGuards guards;
 
@@ -111,6 +112,7 @@ struct ControlDesk {
         facts.target_problem = target_problem;
         facts.kill_switch_active = kill_switch_active;
         facts.stop = stop;
+        facts.asset_problem = asset_problem;
         facts.history = history;
         facts.guards = guards;
         return facts;

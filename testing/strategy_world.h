@@ -74,6 +74,17 @@ public:
         });
         return all.find("concerns")->items().at(0);
     }
+    void set_concern(ConcernStatus status) {
+        const std::string key = "concern" + std::to_string(++created_);
+        answer_of([&](LoopService::Reply reply) {
+            plane->strategies->set_concern(
+                caller(),
+                ConcernId::trusted("main:abcusdt"),
+                {.call = {.idempotency_key = IdempotencyKey::trusted(key), .reason = {}},
+                 .status = status},
+                std::move(reply));
+        });
+    }
     std::string active() {
         const Json json = concern();
         const Json* id = json.find("active_strategy_id");

@@ -129,6 +129,14 @@ std::map<std::string, Row> base_rows() {
     };
 }
 
+// agent-loop.md, "Accounts".
+std::map<std::string, Row> account_rows() {
+    return {
+        {"list_accounts", {kReaders, {}}},
+        {"open_account", {kHumans, {}}},
+    };
+}
+
 // A key that came back with a backup is let in by a human alone; nobody on the network has a backup
 // vouched for.
 std::map<std::string, Row> key_and_backup_rows() {
@@ -252,6 +260,7 @@ std::map<std::string, Row> rows() {
     std::map<std::string, Row> all = base_rows();
     all.merge(bot_rows());
     all.merge(onboarding_rows());
+    all.merge(account_rows());
     all.merge(key_and_backup_rows());
     all.merge(recovery_rows());
     all.merge(relay_rows());

@@ -288,7 +288,7 @@ void ApiWorld::build_bots() {
         .pnl = *pnl_,
         .defaults = first_config(kBotSymbolsMax)});
     CHECK(bots_->open().has_value());
-    set_owner_rules({*onboarding_, *bots_, first_config});
+    set_owner_rules({*onboarding_, *bots_, *plane.loop, first_config});
     watch_ = std::make_unique<VenueWatch>(VenueWatch::Parts{
         .loop = *plane.loop,
         .venues = {{TradeMode::paper, paper_.get()}},

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "api_world.h"
+#include "contracts/loop/control.h"
+#include "core/market/synthetic_market.h"
 #include "services/loop/loop_store.h"
 
 namespace interlock {
@@ -281,6 +283,124 @@ TEST(Alerts, PageBackThroughALongChain) {
     EXPECT_EQ(
         get(world, "alerts?limit=1000").find("error")->find("code")->as_string(),
         "invalid_request");
+}
+
+// paper-venue.md 1.1: the served market states an order rate, so our share of it can say no.
+TEST(ServedVenue, HoldsAPlanToItsShareOfTheOrderRateThatTheMarketStates) {
+    PlaneConfig config = ApiWorld::default_config();
+    config.loop.limits = {
+        {.spec = find_limit_spec("order_rate_share"), .value = Decimal::parse("0.001").value()}};
+    ApiWorld world(std::move(config), std::make_unique<SyntheticMarket>());
+    const auto refused = [&](const std::string& decision, int orders) {
+        const std::string one =
+            R"({"symbol":"BTCUSDT","side":"buy","order_type":"market","qty":"0.001",)"
+            R"("limit_price":null,"time_in_force":"IOC","strategy_id":"external",)"
+            R"("expected_edge_bps":100})";
+        const HttpResponse answer = post(
+            world,
+            "planner",
+            "tools/py_validate_plan",
+            R"({"decision_id":")" + decision + R"(","tick_id":"t","idempotency_key":")" + decision +
+                R"(","plan":{"reason":"a test","intents":[)" + one +
+                (orders == 2 ? "," + one : "") + "]}}");
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        return answer.body.contains("policy_guardrails:order_rate:BTCUSDT");
+    };
+    EXPECT_FALSE(refused("d1", 1));
+    EXPECT_TRUE(refused("d2", 2));
+}
+
+// agent-loop.md, "Accounts".
+std::string opened(ApiWorld& world, const std::string& as, const std::string& name) {
+    const HttpResponse response = post(
+        world,
+        as,
+        "accounts",
+        R"({"idempotency_key":"open_)" + name + as + R"(","account_id":")" + name + R"("})");
+    const auto json = parse_json(response.body);
+    const Json* error = json ? json->find("error") : nullptr;
+    return error != nullptr ? error->find("code")->as_string() : member(response, "status");
+}
+
+HttpResponse buy_on(ApiWorld& world, const std::string& account, const std::string& decision) {
+    const std::string ids = R"({"account_id":")" + account + R"(","decision_id":")" + decision +
+                            R"(","tick_id":"t","idempotency_key":"k)";
+    const std::string order =
+        R"("symbol":"ABCUSDT","side":"buy","order_type":"limit","qty":"1","limit_price":"100.01",)"
+        R"("time_in_force":"GTC")";
+    const std::string plan = R"(","plan":{"reason":"a test","intents":[{)" + order +
+                             R"(,"strategy_id":"external","expected_edge_bps":100}]})";
+    const HttpResponse validated =
+        post(world, "planner", "tools/py_validate_plan", ids + "v" + decision + plan + "}");
+    if (validated.status != 200) {
+        return validated;
+    }
+    const HttpResponse rehearsed = post(
+        world,
+        "planner",
+        "tools/py_dry_run_plan",
+        ids + "r" + decision + plan + R"(,"assumptions":{"slippage_bps":25,"fee_bps":20}})");
+    const Json dry = *parse_json(rehearsed.body);
+    const std::string order_id =
+        dry.find("dry_run")->find("projected")->items().at(0).find("order_client_id")->as_string();
+    const auto answer = world.send_later(
+        {.as = "planner",
+         .method = "POST",
+         .path = "/api/demo/tools/py_execute_plan",
+         .body = ids + "x" + decision +
+                 R"(","execution_mode":"paper","approved_intents":[{"intent_id":"i0",)" + order +
+                 R"(,"order_client_id":")" + order_id + R"("}]})"});
+    world.plane_world().run_effects();
+    return answer->value_or(HttpResponse{});
+}
+
+TEST(FurtherAccounts, AreOpenedByAHumanAndTradedOnByAgents) {
+    ApiWorld world;
+    const HttpResponse before = buy_on(world, "second", "d0");
+    EXPECT_EQ(before.status, 404) << before.body;
+    EXPECT_TRUE(before.body.contains("it has main.")) << before.body;
+    EXPECT_EQ(opened(world, "human", "second"), "applied");
+    EXPECT_EQ(opened(world, "second_human", "second"), "account_exists");
+    const Json list = get(world, "accounts");
+    EXPECT_EQ(list.find("accounts")->items().size(), 2u) << to_text(list);
+    const HttpResponse bought = buy_on(world, "second", "d1");
+    EXPECT_TRUE(bought.body.contains("\"acked\"")) << bought.body;
+    const auto positions = [&](const std::string& account) {
+        return get(world, "account?account_id=" + account).find("positions")->items().size();
+    };
+    EXPECT_EQ(positions("second"), 1u);
+    EXPECT_EQ(positions("main"), 0u) << "books of its own";
+    const HttpResponse nobody = buy_on(world, "third", "d2");
+    EXPECT_TRUE(nobody.body.contains("it has main, second.")) << nobody.body;
+    world.restart();
+    EXPECT_EQ(positions("second"), 1u);
+}
+
+TEST(FurtherAccounts, AreKeptWhenTheModeChangesAndOpenThereWithTheirFirstUse) {
+    PlaneConfig config = ApiWorld::default_config();
+    config.loop.shadow_available = true;
+    ApiWorld world(std::move(config));
+    EXPECT_EQ(opened(world, "human", "second"), "applied");
+    EXPECT_EQ(
+        post(world, "human", "mode", R"({"idempotency_key":"m","mode":"shadow"})").status, 200);
+    const auto& accounts = get(world, "accounts").find("accounts")->items();
+    ASSERT_EQ(accounts.size(), 2u);
+    EXPECT_TRUE(accounts[1].find("opened_at")->is_null());
+    EXPECT_EQ(
+        get(world, "account?account_id=second").find("equity")->as_string(),
+        get(world, "account").find("equity")->as_string());
+}
+
+TEST(FurtherAccounts, AreBoundedAndHavePlainNames) {
+    ApiWorld world;
+    for (std::size_t i = 1; i < kAccountsMax; ++i) {
+        EXPECT_EQ(opened(world, "human", "more-" + std::to_string(i)), "applied");
+    }
+    EXPECT_EQ(opened(world, "human", "one_more"), "too_many_accounts");
+    EXPECT_EQ(opened(world, "human", "main"), "account_exists");
+    EXPECT_EQ(opened(world, "human", "a:b"), "invalid_request");
+    EXPECT_EQ(opened(world, "human", std::string(65, 'a')), "invalid_request");
+    EXPECT_EQ(opened(world, "agent", "mine"), "human_required");
 }
 
 }  // namespace

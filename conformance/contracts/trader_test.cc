@@ -194,5 +194,65 @@ TEST_F(TraderContract, OfTwoContradictingDecisionsOneWinsAndTheRecordTellsBoth) 
     EXPECT_EQ(lost, 20u);
 }
 
+// turns.md 1.1, 1.3, 1.5: a person's move is answered once per key, whatever came of it.
+TEST_F(TraderContract, APersonsMoveKeepsTheAnswerOfItsKey) {
+    const std::string one = create("a");
+    const std::string two = create("b");
+    const auto move = [&](const std::string& path, const std::string& key, const Json& more = {}) {
+        Json body = more.is_null() ? Json::object() : more;
+        body.set("idempotency_key", key);
+        return world.send(
+            {.as = "human",
+             .method = "POST",
+             .path = "/api/demo/instances/" + path,
+             .body = to_text(body)});
+    };
+    const Json start = Json::object({{"action", "start"}});
+    // Refused while nothing is active, and still refused under its key when it could be applied.
+    const HttpResponse refused = move(one + "/resume", "r1");
+    EXPECT_EQ(word(*parse_json(refused.body), "status"), "rejected");
+    const HttpResponse started = move(one + "/control", "s1", start);
+    EXPECT_EQ(word(*parse_json(started.body), "status"), "applied");
+    const HttpResponse paused = move(one + "/pause", "p1");
+    EXPECT_EQ(word(*parse_json(paused.body), "status"), "applied");
+    EXPECT_EQ(move(one + "/resume", "r1").body, refused.body);
+    EXPECT_EQ(move(one + "/control", "s1", start).body, started.body);
+    EXPECT_EQ(move(one + "/pause", "p1").body, paused.body);
+    // A start beside an active one is a refusal by a rule; it stays one when the place is free.
+    const HttpResponse taken = move(two + "/control", "s2", start);
+    EXPECT_EQ(taken.status, 409);
+    EXPECT_EQ(move(one + "/control", "x1", Json::object({{"action", "stop"}})).status, 200);
+    EXPECT_EQ(move(two + "/control", "s2", start).body, taken.body);
+    EXPECT_EQ(move(two + "/control", "s3", start).status, 200);
+    const Json switch_back = Json::object({{"override", true}});
+    const HttpResponse switched = move(one + "/switch", "w1", switch_back);
+    EXPECT_EQ(word(*parse_json(switched.body), "status"), "applied");
+    EXPECT_EQ(move(one + "/switch", "w1", switch_back).body, switched.body);
+    // Another request under a used key.
+    for (const HttpResponse& other :
+         {move(two + "/pause", "p1"),
+          move(one + "/switch", "w1"),
+          move(one + "/resume", "r1", Json::object({{"reason", "another"}}))}) {
+        EXPECT_EQ(other.status, 409) << other.body;
+        EXPECT_TRUE(other.body.contains("idempotency_key_conflict")) << other.body;
+    }
+}
+
+// Two supervisors saw that nothing was active: the second one's start is refused, and null told it.
+TEST_F(TraderContract, OfTwoThatStartTheFirstStrategyOneWins) {
+    const std::string one = create("a");
+    const std::string two = create("b");
+    const auto start = [&](const std::string& id, const std::string& to) {
+        Json payload = *parse_json(switch_text(id, to, ""));
+        payload.set("expected_active_strategy_id", Json());
+        return to_text(payload);
+    };
+    EXPECT_EQ(word(decide(start("first", one)), "status"), "applied");
+    const Json loser = decide(start("second", two), "agent");
+    EXPECT_EQ(word(loser, "status"), "rejected");
+    EXPECT_EQ(first_error(loser), "expected_active_mismatch");
+    EXPECT_EQ(active(), one);
+}
+
 }  // namespace
 }  // namespace interlock

@@ -63,6 +63,28 @@ def make_strategies(commands):
     return grid["id"], idle["id"]
 
 
+def further_accounts(commands):
+    assert commands.refused("account", "--account", "second", code=1) == "unknown_account"
+    opened = commands.as_human("account", "open", "second", "--reason", "a quiet corner")
+    assert opened["account_id"] == "second" and opened["status"] == "applied", opened
+    names = [one["account_id"] for one in commands.run("account", "list")["accounts"]]
+    assert names == ["main", "second"], names
+    idle = commands.as_human(
+        "strategy", "create", "--type", "idle", "--market", "ETHUSDT", "--account", "second")
+    assert idle["concern_id"] == "second:ethusdt", idle
+    first = commands.as_human(
+        "decide", "--concern", "second:ethusdt", "--action", "switch", "--target", idle["id"],
+        "--expect", "none", "--reason", "begin")
+    assert first["status"] == "applied", first
+    again = commands.as_human(
+        "decide", "--concern", "second:ethusdt", "--action", "set_risk_mode", "--risk-mode",
+        "reduced", "--expect", "none", "--reason", "a stale view", code=1)
+    assert again["errors"][0]["code"] == "expected_active_mismatch", again
+    assert commands.run("account", "--account", "second")["equity"] is not None
+    commands.as_human("strategy", "stop", idle["id"])
+    commands.as_human("strategy", "delete", idle["id"])
+
+
 def trade_and_switch(commands, grid, idle):
     switched = commands.as_human("strategy", "switch", grid, "--reason", "begin")
     assert switched["status"] == "applied" and switched["to_strategy_id"] == grid, switched
@@ -232,6 +254,7 @@ def main():
             more = [commands.as_human("strategy", "create", "--type", "idle", "--market",
                                       "BTCUSDT")["id"] for _ in range(2)]
             race(commands, server, keys, [idle, *more])
+            further_accounts(commands)
             assert server.stop() == 0
             assert commands.run("audit", "verify")["ok"]
         finally:  # Nothing outlives a test that failed.

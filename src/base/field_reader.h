@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/decimal.h"
@@ -52,6 +53,15 @@ public:
     // Like required<T>, but null is a value (nothing) and only absence is a problem.
     template <class T>
     std::optional<T> required_nullable(std::string_view key);
+
+    // Absent gives nothing, null a nothing inside: for fields where null says something itself.
+    template <class T>
+    std::optional<std::optional<T>> optional_nullable(std::string_view key) {
+        using Nullable = std::optional<std::optional<T>>;
+        const bool is_given = json_.find(key) != nullptr;
+        auto value = optional<T>(key);
+        return is_given ? Nullable(std::in_place, std::move(value)) : Nullable();
+    }
 
     std::string required_text(std::string_view key, TextBounds bounds = {});
     std::optional<std::string> optional_text(std::string_view key, TextBounds bounds = {});

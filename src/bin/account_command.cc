@@ -4,6 +4,7 @@
 
 #include "bin/console.h"
 #include "bin/server_client.h"
+#include "bin/trader_call.h"
 
 namespace interlock {
 namespace {
@@ -142,10 +143,52 @@ ExitCode run_decision(const GlobalOptions& global, const Options& options) {
     return show(global, fetch(global, options, "/decisions/" + id->text()), describe_decision);
 }
 
+std::string describe_accounts(const Json& answer) {
+    return rows_of(answer, "accounts", {"account_id", "mode", "opened_at"});
+}
+
+std::string describe_opened(const Json& answer) {
+    return render_fields({
+        {"account", text_at(answer, "account_id")},
+        {"mode", text_at(answer, "mode")},
+        {"deposit", text_at(answer, "deposit") + " " + text_at(answer, "quote")},
+        {"record", text_at(answer, "audit_ref")},
+    });
+}
+
 void add_tenant_option(CLI::App& command, Options& options) {
     command
         .add_option("--tenant", options.tenant, "Whose; may be left out when there is one tenant.")
         ->type_name("TENANT");
+}
+
+void add_account_names(CLI::App& account, CommandLine& line) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* list = account.add_subcommand("list", "List the accounts there are.");
+    add_tenant_option(*list, *options);
+    list->callback([&line, options] {
+        line.run = [&line, options] {
+            return show(line.global, fetch(line.global, *options, "/accounts"), describe_accounts);
+        };
+    });
+
+    const auto wanted = std::make_shared<TraderOptions>();
+    const auto name = std::make_shared<std::string>();
+    CLI::App* open = account.add_subcommand(
+        "open", "Open a further account, funded like the main one. Agents name it as account_id.");
+    open->add_option("name", *name, "Its name: letters, digits, - and _.")
+        ->required()
+        ->type_name("NAME");
+    add_change_options(*open, *wanted);
+    open->callback([&line, wanted, name] {
+        line.run = [&line, wanted, name] {
+            Json body = Json::object({{"account_id", *name}});
+            return show(
+                line.global,
+                change_trader(line.global, *wanted, {"/accounts", std::move(body)}),
+                describe_opened);
+        };
+    });
 }
 
 }  // namespace
@@ -157,9 +200,12 @@ void add_account_commands(CommandLine& line) {
     add_tenant_option(*account, *options);
     account->add_option("--account", options->account, "Which account; the main one otherwise.")
         ->type_name("ACCOUNT");
-    account->callback([&line, options] {
-        line.run = [&line, options] { return run_account(line.global, *options); };
+    account->callback([&line, options, account] {
+        if (account->get_subcommands().empty()) {
+            line.run = [&line, options] { return run_account(line.global, *options); };
+        }
     });
+    add_account_names(*account, line);
 
     CLI::App* decision = line.app.add_subcommand(
         "decision", "Show one decision: plan, verdicts, orders and what became of them.");

@@ -142,7 +142,7 @@ Result<void> BotPlatform::build_onboarding() {
         .mailer = *mailer_,
         .ids = parts_.ids,
         .base_url = parts_.base_url});
-    set_owner_rules({*onboarding_, *bots_, default_bot_platform_config});
+    set_owner_rules({*onboarding_, *bots_, *parts_.plane.loop, default_bot_platform_config});
     parts_.plane.runner.set_folding(parts_.config.audit_fold ? Folding::allowed : Folding::off);
     parts_.plane.runner.set_budget_rule([this](const TenantId& tenant_id) {
         return refused_budget(parts_.config, onboarding_->view(tenant_id).plan);

@@ -126,13 +126,14 @@ Result<Json> decision_payload(const DecideFlags& flags) {
         {"override", flags.override_guards},
     });
     const std::pair<const char*, const std::string*> texts[] = {
-        {"target_strategy_id", &flags.target},
-        {"expected_active_strategy_id", &flags.expected},
-        {"risk_mode", &flags.risk_mode}};
+        {"target_strategy_id", &flags.target}, {"risk_mode", &flags.risk_mode}};
     for (const auto& [key, value] : texts) {
         if (!value->empty()) {
             payload.set(key, *value);
         }
+    }
+    if (!flags.expected.empty()) {
+        payload.set("expected_active_strategy_id", expected_active(flags.expected));
     }
     return payload;
 }
@@ -153,7 +154,7 @@ void add_decide_command(CommandLine& line) {
         ->add_option(
             "--expect",
             options->flags.expected,
-            "Only if this strategy is the active one right now; recommended.")
+            "Only if this strategy is the active one right now, `none` for no one; recommended.")
         ->type_name("ID");
     command
         ->add_option(

@@ -30,8 +30,15 @@ TEST(DecideCommand, MakesADecisionThatTheContractTakes) {
     ASSERT_TRUE(decision.has_value()) << decision.error().message;
     EXPECT_EQ(decision->account_id.text(), "main");
     EXPECT_EQ(decision->market_symbol, "btcusdt");
-    EXPECT_EQ(decision->expected_active_strategy_id->text(), "str_a");
+    EXPECT_EQ(*decision->expected_active_strategy_id, StrategyId::trusted("str_a"));
     EXPECT_TRUE(decision->dry_run);
+}
+
+TEST(DecideCommand, ExpectsNothingActiveOnTheWordNone) {
+    DecideFlags flags = pause_flags();
+    EXPECT_EQ(decision_payload(flags)->find("expected_active_strategy_id"), nullptr);
+    flags.expected = "none";
+    EXPECT_TRUE(decision_payload(flags)->find("expected_active_strategy_id")->is_null());
 }
 
 TEST(DecideCommand, MakesAnIdOfItsOwnForEachDecision) {

@@ -22,6 +22,7 @@
 #include "bin/server_client.h"
 #include "bin/stop_listener.h"
 #include "bin/witness_setup.h"
+#include "core/market/synthetic_market.h"
 #include "net/client_socket.h"
 #include "net/tls_check.h"
 
@@ -337,7 +338,7 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
         add(check_exposure(loaded->config, clock));
         add(check_witnesses(loaded->config));
         findings.push_back(check_tls(loaded->config, clock));
-        findings.push_back(check_limits(loaded->config));
+        findings.push_back(check_limits(loaded->config, SyntheticMarket().markets()));
         findings.push_back(check_paper_venue(loaded->config, clock));
     }
     return findings;

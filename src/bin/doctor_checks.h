@@ -2,10 +2,12 @@
 // line what it found and what to do about it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bin/config.h"
+#include "contracts/market/market_rules.h"
 #include "ports/clock.h"
 
 namespace interlock {
@@ -43,7 +45,7 @@ DoctorFinding check_sink(const Config& config);
 DoctorFinding check_stop(const Config& config);
 DoctorFinding check_tls(const Config& config, Clock& clock);
 // Shows for each configured limit that it can say no.
-DoctorFinding check_limits(const Config& config);
+DoctorFinding check_limits(const Config& config, std::span<const MarketRules> markets);
 // The paper venue as the configuration makes it, without its journal: markets and clock.
 DoctorFinding check_paper_venue(const Config& config, Clock& clock);
 

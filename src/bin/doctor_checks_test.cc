@@ -7,6 +7,7 @@
 
 #include "bin/test_ledger.h"
 #include "bin/test_server.h"
+#include "core/market/synthetic_market.h"
 
 namespace interlock {
 namespace {
@@ -177,15 +178,22 @@ TEST(Doctor, SaysWhatToDoAboutEveryTrouble) {
 TEST(Doctor, ShowsForEachConfiguredLimitThatItCanReject) {
     Config config;
     config.limits["max_leverage"] = "0.5";
-    const DoctorFinding finding = check_limits(config);
+    const DoctorFinding finding = check_limits(config, SyntheticMarket().markets());
     EXPECT_EQ(finding.health, Health::good) << finding.detail;
     EXPECT_NE(finding.detail.find("33 limits"), std::string::npos) << finding.detail;
+}
+
+TEST(Doctor, NamesTheLimitsThatTheVenueGivesNothingToActOn) {
+    const DoctorFinding finding = check_limits(Config{}, std::vector<MarketRules>(1));
+    EXPECT_EQ(finding.health, Health::note);
+    EXPECT_NE(finding.detail.find("32 limits"), std::string::npos) << finding.detail;
+    EXPECT_TRUE(finding.detail.ends_with(": order_rate_share")) << finding.detail;
 }
 
 TEST(Doctor, RefusesALimitThatDoesNotExist) {
     Config config;
     config.limits["max_leverag"] = "0.5";
-    const DoctorFinding finding = check_limits(config);
+    const DoctorFinding finding = check_limits(config, SyntheticMarket().markets());
     EXPECT_EQ(finding.health, Health::bad);
     EXPECT_NE(finding.detail.find("max_leverag"), std::string::npos) << finding.detail;
 }

@@ -61,7 +61,7 @@ std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
     return blocked;
 }
 
-DoctorFinding check_limits(const Config& config) {
+DoctorFinding check_limits(const Config& config, std::span<const MarketRules> markets) {
     const auto limits = configured_limits(config);
     if (!limits) {
         return {
@@ -70,27 +70,37 @@ DoctorFinding check_limits(const Config& config) {
             limits.error().message,
             "Correct the limits; `interlock config show` lists their names."};
     }
-    std::string idle;
+    std::string failed;
     std::string off;
+    std::string idle;
     std::int64_t proven = 0;
-    for (const LimitProof& proof : prove_limits(*limits)) {
+    for (const LimitProof& proof : prove_limits(*limits, markets)) {
         if (!proof.can_reject) {
+            add_name(failed, proof.name);
+        } else if (proof.is_idle) {
             add_name(idle, proof.name);
         } else if (proof.is_off) {
             add_name(off, proof.name);
         }
-        proven += proof.can_reject ? 1 : 0;
+        proven += proof.can_reject && !proof.is_idle ? 1 : 0;
     }
-    if (!idle.empty()) {
+    if (!failed.empty()) {
         return {
             "limits",
             Health::bad,
-            "nothing would be rejected by " + idle,
+            "nothing would be rejected by " + failed,
             "Set these limits inside their ranges before trading."};
     }
     std::string text = count_text(proven, "limit") + ", each shown to reject";
     if (!off.empty()) {
         text += "; switched off: " + off;
+    }
+    if (!idle.empty()) {
+        return {
+            "limits",
+            Health::note,
+            text + "; without effect, since no market here states what they are about: " + idle,
+            "Do not rely on these limits with this venue."};
     }
     return {"limits", Health::good, std::move(text), {}};
 }

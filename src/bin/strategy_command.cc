@@ -245,7 +245,7 @@ ExitCode run_resume(const GlobalOptions& global, const Options& options) {
 ExitCode run_switch(const GlobalOptions& global, const Options& options) {
     Json body = Json::object({{"override", options.override_guards}});
     if (!options.expected.empty()) {
-        body.set("expected_active_strategy_id", options.expected);
+        body.set("expected_active_strategy_id", expected_active(options.expected));
     }
     if (!options.risk_mode.empty()) {
         body.set("risk_mode", options.risk_mode);
@@ -431,7 +431,9 @@ void add_moves(CLI::App& strategy, CommandLine& line, const OptionsPtr& options)
     add_id(command, *options);
     command
         .add_option(
-            "--expect", options->expected, "Only if this strategy is the active one right now.")
+            "--expect",
+            options->expected,
+            "Only if this strategy is the active one right now; `none`: if none is.")
         ->type_name("ID");
     command.add_option("--risk-mode", options->risk_mode, "Set this risk mode with it.")
         ->check(CLI::IsMember({"normal", "reduced", "defensive", "reduce_only", "halted"}));
@@ -466,13 +468,14 @@ void add_strategy_commands(CommandLine& line) {
              "List concerns with their active strategy, risk mode and execution quality.",
              run_concerns});
     add_trader_tenant(list, options->trader);
-    CLI::App& set =
-        add(*concern,
-            line,
-            options,
-            {"set",
-             "Say whether a concern takes control decisions; an informational one refuses all.",
-             run_set_concern});
+    CLI::App& set = add(
+        *concern,
+        line,
+        options,
+        {"set",
+         "Say whether a concern takes control decisions; an informational one refuses all and does "
+         "not trade.",
+         run_set_concern});
     set.add_option("concern", options->concern, "Which, such as main:btcusdt.")
         ->required()
         ->type_name("CONCERN");

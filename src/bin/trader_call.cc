@@ -127,6 +127,10 @@ std::expected<Json, ExitCode> send_decision(
     return expect_ok(global, answer);
 }
 
+Json expected_active(const std::string& word) {
+    return word == "none" ? Json() : Json(word);
+}
+
 std::string new_call_id() {
     return RandomIdSource().new_id("cli");
 }

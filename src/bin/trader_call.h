@@ -37,6 +37,9 @@ std::expected<Json, ExitCode> change_trader(
 std::expected<Json, ExitCode> send_decision(
     const GlobalOptions& global, const TraderOptions& options, const Json& payload);
 
+// What `--expect` says is active: `none` is null, which no instance's id can be mistaken for.
+Json expected_active(const std::string& word);
+
 // An id for a call or decision of this command line.
 std::string new_call_id();
 

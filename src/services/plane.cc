@@ -53,6 +53,7 @@ Plane::Plane(Parts parts, PlaneConfig config)
            parts.dispatch,
            [this](const TenantId& tenant_id) { return ledger.chain_problem(tenant_id); },
            parts.ids}),
+      internal_errors(parts.submit, kill),
       probes({runner, parts.submit, latch, config.has_sink}),
       parts_(parts) {
     if (parts.feed != nullptr) {
@@ -103,6 +104,8 @@ Plane::Plane(Parts parts, PlaneConfig config)
     }
     ledger.set_archive([this](const TenantId& tenant_id) { return archive.archive_of(tenant_id); });
     runner.set_effect_dispatch(parts.dispatch);
+    runner.set_outcome_rule(
+        [this](const TurnRequest& turn, const Error* error) { internal_errors.note(turn, error); });
     // A ledger that cannot be written stops trading: latch first, then the file, because the record
     // itself is what just failed (S13).
     runner.set_commit_failure_rule([this](const Error& error) {

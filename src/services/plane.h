@@ -13,6 +13,7 @@
 #include "services/archive_service.h"
 #include "services/control/control_service.h"
 #include "services/fold_service.h"
+#include "services/internal_errors.h"
 #include "services/kill_latch.h"
 #include "services/kill_switch_service.h"
 #include "services/ledger_service.h"
@@ -82,6 +83,7 @@ public:
     FoldService folds;
     ApprovalService approvals;
     KillSwitchService kill;
+    InternalErrors internal_errors;
     ProbeService probes;
     std::unique_ptr<LoopService> loop;  // Null without a feed, and so are the next.
     std::unique_ptr<LoopControl> control;

@@ -29,14 +29,18 @@ struct TurnFold : ::testing::Test {
         world.clock.advance(Duration::of_seconds(10));
         world.submit(pulse_turn(what));
     }
-    // What a caller gets for a call that a rule refuses.
+    // What a caller gets for a call that a rule refuses, each time under the same key.
     Result<Answer> refused(const std::string& why, PrincipalKind kind = PrincipalKind::agent) {
+        return refused_under("k" + why, why, kind);
+    }
+    Result<Answer> refused_under(
+        const std::string& key, const std::string& why, PrincipalKind kind = PrincipalKind::agent) {
         auto answer = std::make_shared<std::optional<Result<Answer>>>();
         Principal principal = PlaneWorld::agent();
         principal.kind = kind;
         world.submit(control_turn(
             {principal, kDemo, {}},
-            {.name = "set_limits", .key = IdempotencyKey::trusted("k" + why)},
+            {.name = "set_limits", .key = IdempotencyKey::trusted(key)},
             [why](Turn&) -> Result<TurnReply> { return fail(errors::invalid_request, why); },
             [answer](Result<Answer> result) { *answer = std::move(result); }));
         EXPECT_TRUE(answer->has_value());
@@ -180,7 +184,7 @@ TEST_F(TurnFold, EqualRefusalsNameTheRecordTheyRepeat) {
     const Result<Answer> first = refused("no such limit");
     std::string again;
     for (int i = 0; i < 500; ++i) {
-        again = refused("no such limit").value().body;
+        again = refused_under("k" + std::to_string(i), "no such limit").value().body;
     }
     EXPECT_EQ(again, first.value().body) << "the audit_ref included";
     EXPECT_EQ(records().size(), 1U);
@@ -190,9 +194,9 @@ TEST_F(TurnFold, EqualRefusalsNameTheRecordTheyRepeat) {
 
 TEST_F(TurnFold, CallersThatMixRefusalsDoNotEndEachOthersFolds) {
     for (int i = 0; i < 50; ++i) {
-        refused("one");
-        refused("two");
-        refused("three");
+        for (const std::string why : {"one", "two", "three"}) {
+            refused_under(why + std::to_string(i), why);
+        }
     }
     EXPECT_EQ(records().size(), 3U);
 }

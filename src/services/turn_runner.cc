@@ -431,6 +431,9 @@ void TurnRunner::publish(std::vector<Decided>& decided, BatchStage stage) {
 }
 
 void TurnRunner::answer(Decided& one) {
+    if (outcome_rule_) {
+        outcome_rule_(*one.request, one.answer && !*one.answer ? &one.answer->error() : nullptr);
+    }
     if (one.waits_for) {
         if (waiting_.size() >= kWaitingMax) {
             one.request->reply(fail(

@@ -84,6 +84,9 @@ public:
     void on_effect(std::string kind, EffectHandler handler);
     void set_effect_dispatch(std::function<void(std::vector<OutboxItem>)> dispatch);
     void set_commit_failure_rule(std::function<void(const Error&)> rule);
+    // Told of every turn, before its reply; null: it was decided.
+    using OutcomeRule = std::function<void(const TurnRequest&, const Error*)>;
+    void set_outcome_rule(OutcomeRule rule) { outcome_rule_ = std::move(rule); }
     // What a tenant's refusals may write; without a rule there is no bound.
     using BudgetRule = std::function<std::optional<WriteBudget>(const TenantId&)>;
     void set_budget_rule(BudgetRule rule) { budget_rule_ = std::move(rule); }
@@ -186,6 +189,7 @@ private:
     std::map<std::string, EffectHandler> effect_handlers_;
     std::function<void(std::vector<OutboxItem>)> dispatch_;
     std::function<void(const Error&)> commit_failure_rule_;
+    OutcomeRule outcome_rule_;
     BudgetRule budget_rule_;
     Folding folding_ = Folding::allowed;
 };

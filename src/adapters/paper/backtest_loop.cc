@@ -115,7 +115,7 @@ void BacktestLoop::look_at_market() {
 }
 
 std::optional<Decimal> BacktestLoop::equity() const {
-    return equity_of(account_, market_);
+    return equity_of(account_, books_, market_);
 }
 
 void BacktestLoop::on_filled(const VenueAccount&, const VenueFill& fill) {
@@ -162,7 +162,7 @@ Result<void> BacktestLoop::beat(Timestamp now) {
     }
     look_at_market();
     TRY(roll_to(account_, now));
-    mark(account_, market_);
+    mark(account_, books_, market_);
     const GatherInput input{
         .account = account_,
         .books = books_,

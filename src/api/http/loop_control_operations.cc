@@ -147,6 +147,33 @@ Operation list_alerts(LoopControl& control) {
     };
 }
 
+Operation list_accounts(LoopControl& control) {
+    return {
+        .id = "list_accounts",
+        .method = "GET",
+        .path = "/api/{tenant_id}/accounts",
+        .summary = "List the accounts of a tenant in the mode it runs.",
+        .description = "opened_at is null until an account is first used in this mode.",
+        .access = {.host_operator = true, .human = true, .agent = Scope::read},
+        .query = {},
+        .request_schema = {},
+        .answer_schema = Json::object({{"type", "object"}}),
+        .tool = std::nullopt,
+        .handle =
+            [&control](ApiCall call, ApiReplyTo reply) {
+                control.list_accounts(
+                    {std::move(call.principal), std::move(call.tenant_id), {}},
+                    answer_to(std::move(reply)));
+            },
+    };
+}
+
+constexpr Text kOpenAccount{
+    "open_account",
+    "accounts",
+    "Open a further account, which calls name by its account_id.",
+    "Funded like the main one, with limits, books and treasury of its own. In paper and shadow "
+    "mode only; a tenant has at most 8."};
 constexpr Text kChangeLimits{
     "change_limits",
     "limits",
@@ -213,6 +240,8 @@ constexpr Text kSuppress{
 }  // namespace
 
 void register_loop_control_operations(OperationTable& table, LoopControl& control) {
+    table.add(list_accounts(control));
+    table.add(control_operation(control, kOpenAccount, kHumans, decode_open_account));
     table.add(get_limits(control));
     table.add(
         control_operation(control, kChangeLimits, kHumansAndSupervisors, decode_change_limits));

@@ -67,7 +67,7 @@ constexpr Text kConcern{
     "set_concern",
     "concerns/{concern_id}",
     "Set a concern's status: active, paused or informational.",
-    "An informational concern refuses every control decision."};
+    "An informational concern refuses every control decision and does not trade."};
 
 LoopService::Caller caller_of(ApiCall& call, std::string hash) {
     return {std::move(call.principal), std::move(call.tenant_id), std::move(hash)};
@@ -99,7 +99,13 @@ Operation helper(const Text& text, Result<Request> (*decode)(const Json&), Run r
             reply(std::unexpected(std::move(request).error()));
             return;
         }
-        auto hash = request_hash(call, id);
+        // What the path names is part of the request: the key of one instance's pause does not
+        // answer for another's.
+        std::string subject = id;
+        for (const auto& [name, value] : call.path) {
+            subject += "/" + value;
+        }
+        auto hash = request_hash(call, subject);
         if (!hash) {
             reply(std::unexpected(std::move(hash).error()));
             return;

@@ -234,7 +234,8 @@ Result<ControlDecision> decode_control_decision(const Json& json) {
         .market_symbol = in.required_text("market_symbol", {.length_max = kMarketSymbolMax}),
         .action = read_action(in, problems, is_known_action),
         .target_strategy_id = in.optional<StrategyId>("target_strategy_id"),
-        .expected_active_strategy_id = in.optional<StrategyId>("expected_active_strategy_id"),
+        .expected_active_strategy_id =
+            in.optional_nullable<StrategyId>("expected_active_strategy_id"),
         .risk_mode = read_risk_mode(in, problems),
         .reason = read_reason(in, json),
         .confidence = read_confidence(in, json, problems),
@@ -267,21 +268,24 @@ Result<ControlDecision> decode_control_decision(const Json& json) {
 }
 
 Json encode(const ControlDecision& decision) {
-    return Json::object({
+    Json json = Json::object({
         {"decision_id", decision.decision_id.text()},
         {"concern_id", decision.concern_id.text()},
         {"account_id", decision.account_id.text()},
         {"market_symbol", decision.market_symbol},
         {"action", to_word(decision.action)},
         {"target_strategy_id", id_or_null(decision.target_strategy_id)},
-        {"expected_active_strategy_id", id_or_null(decision.expected_active_strategy_id)},
-        {"risk_mode", risk_mode_or_null(decision.risk_mode)},
-        {"reason", decision.reason},
-        {"confidence", to_text(decision.confidence)},
-        {"dry_run", decision.dry_run},
-        {"override", decision.override_guards},
-        {"requested_at", time_or_null(decision.requested_at)},
     });
+    if (decision.expected_active_strategy_id) {
+        json.set("expected_active_strategy_id", id_or_null(*decision.expected_active_strategy_id));
+    }
+    json.set("risk_mode", risk_mode_or_null(decision.risk_mode));
+    json.set("reason", decision.reason);
+    json.set("confidence", to_text(decision.confidence));
+    json.set("dry_run", decision.dry_run);
+    json.set("override", decision.override_guards);
+    json.set("requested_at", time_or_null(decision.requested_at));
+    return json;
 }
 
 // The canonical text by hand, since every decision has its own; a test holds it to the bytes of
@@ -300,7 +304,9 @@ std::string fingerprint(const ControlDecision& decision) {
     out.decimal("confidence", decision.confidence);
     out.text("decision_id", decision.decision_id.text());
     out.flag("dry_run", decision.dry_run);
-    id_or_none("expected_active_strategy_id", decision.expected_active_strategy_id);
+    if (decision.expected_active_strategy_id) {
+        id_or_none("expected_active_strategy_id", *decision.expected_active_strategy_id);
+    }
     out.text("market_symbol", decision.market_symbol);
     out.flag("override", decision.override_guards);
     out.text("reason", decision.reason);

@@ -38,7 +38,7 @@ inline constexpr ErrorKind concern_informational{
     "concern_informational",
     200,
     false,
-    "This concern only informs; nothing may be changed in it."};
+    "This concern only informs; ask a human to set its status to active first."};
 inline constexpr ErrorKind target_missing{
     "target_missing", 200, false, "Name an instance that list_strategies shows."};
 inline constexpr ErrorKind target_concern_mismatch{
@@ -79,6 +79,10 @@ std::string_view to_word(ControlAction action);
 
 inline constexpr std::size_t kControlReasonMax = 2000;
 
+// What its sender believes is active now: nothing, so that it is not checked (the field is left
+// out); that no strategy is (null); or this one.
+using ExpectedActive = std::optional<std::optional<StrategyId>>;
+
 struct ControlDecision {
     DecisionId decision_id;
     ConcernId concern_id;
@@ -86,7 +90,7 @@ struct ControlDecision {
     std::string market_symbol;  // As it was spelt.
     ControlAction action = ControlAction::pause;
     std::optional<StrategyId> target_strategy_id;
-    std::optional<StrategyId> expected_active_strategy_id;
+    ExpectedActive expected_active_strategy_id;
     std::optional<RiskMode> risk_mode;  // Aliases are read as what they stand for.
     std::string reason;
     Decimal confidence;

@@ -134,12 +134,22 @@ TEST(ControlDecision, SomethingElseThanAnObjectIsRefused) {
 }
 
 TEST(ControlDecision, OptionalFieldsMayBeLeftOutOrNull) {
-    for (const char* key :
-         {"target_strategy_id", "expected_active_strategy_id", "risk_mode", "requested_at"}) {
+    for (const char* key : {"target_strategy_id", "risk_mode", "requested_at"}) {
         EXPECT_EQ(
             decode_control_decision(with(key, Json())).value(),
             decode_control_decision(a_request()).value());
     }
+}
+
+TEST(ControlDecision, NothingExpectedActiveAndNoExpectationAreKeptApart) {
+    const auto absent = decode_control_decision(without("expected_active_strategy_id")).value();
+    const auto none = decode_control_decision(with("expected_active_strategy_id", Json())).value();
+    EXPECT_FALSE(absent.expected_active_strategy_id.has_value());
+    ASSERT_TRUE(none.expected_active_strategy_id.has_value());
+    EXPECT_FALSE(none.expected_active_strategy_id->has_value());
+    EXPECT_EQ(decode_control_decision(encode(absent)).value(), absent);
+    EXPECT_EQ(decode_control_decision(encode(none)).value(), none);
+    EXPECT_NE(fingerprint(absent), fingerprint(none));
 }
 
 TEST(ControlDecision, NullIsNoAnswerToDryRunOrOverride) {

@@ -50,8 +50,9 @@ Json control_decision_schema() {
          optional_id_schema("Required for switch: the instance to make active. For pause and "
                             "resume it may only name the active one.")},
         {"expected_active_strategy_id",
-         optional_id_schema("What you believe is active now; the decision is rejected when it is "
-                            "not. Strongly recommended.")},
+         optional_id_schema("What you believe is active now, null for nothing; the decision is "
+                            "rejected when it is not so. Left out, it is not checked. Strongly "
+                            "recommended.")},
         {"risk_mode",
          described(
              schema_of(

@@ -1,5 +1,7 @@
 #include "contracts/loop/control.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/field_reader.h"
 #include "contracts/loop/loop_tools.h"
@@ -63,6 +65,20 @@ Result<Request> finish(FieldReader& in, Request request) {
 }
 
 }  // namespace
+
+Result<OpenAccountRequest> decode_open_account(const Json& json) {
+    FieldReader in(json);
+    OpenAccountRequest request{.call = read_call(in)};
+    const std::string name = in.required_text("account_id", {.length_max = kAccountNameMax});
+    const bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_';
+    });
+    if (!is_plain) {
+        in.add_problem("account_id", "may hold letters, digits, - and _ only");
+    }
+    return finish(in, std::move(request));
+}
 
 Result<ChangeLimitsRequest> decode_change_limits(const Json& json) {
     FieldReader in(json);

@@ -29,6 +29,10 @@ inline constexpr ErrorKind symbol_in_use{
     "symbol_in_use", 409, false, "Close the position and cancel the orders of the symbol first."};
 inline constexpr ErrorKind not_escalated{
     "not_escalated", 409, false, "Nothing to resume; read the account's recovery."};
+inline constexpr ErrorKind account_exists{
+    "account_exists", 409, false, "Use the account as it is, or choose another name."};
+inline constexpr ErrorKind too_many_accounts{
+    "too_many_accounts", 409, false, "Use one of the accounts that list_accounts shows."};
 inline constexpr ErrorKind drawdown_not_latched{
     "drawdown_not_latched", 409, false, "Nothing to reset; read the account's tier."};
 }  // namespace errors
@@ -40,6 +44,12 @@ struct ControlCall {
     std::string reason;    // Why, in the caller's words; may be empty.
 };
 
+// Of one tenant, the main one among them.
+inline constexpr std::size_t kAccountsMax = 8;
+inline constexpr std::size_t kAccountNameMax = 64;  // Letters, digits, - and _.
+struct OpenAccountRequest {
+    ControlCall call;  // `account_id` is the name of the new one.
+};
 struct ChangeLimitsRequest {
     ControlCall call;
     std::vector<LimitChange> changes;  // At least one.
@@ -103,6 +113,7 @@ struct SuppressAlertRequest {
     std::int64_t hours = 0;
 };
 
+Result<OpenAccountRequest> decode_open_account(const Json& json);
 Result<ChangeLimitsRequest> decode_change_limits(const Json& json);
 Result<SetModeRequest> decode_set_mode(const Json& json);
 Result<SetTradingRequest> decode_set_trading(const Json& json);

@@ -91,7 +91,7 @@ Json own_properties(std::string_view id) {
             "hours": {"type": "integer", "minimum": 1, "maximum": 168,
                 "description": "How long it stays out of the feed once approved."}})");
     }
-    CHECK(id == "resume_recovery" || id == "reset_drawdown");
+    CHECK(id == "open_account" || id == "resume_recovery" || id == "reset_drawdown");
     return Json::object();
 }
 
@@ -115,17 +115,23 @@ bool is_optional(std::string_view key) {
 }  // namespace
 
 Json control_schema(std::string_view operation_id) {
+    const bool opens = operation_id == "open_account";
     Json properties = own_properties(operation_id);
     properties.set("idempotency_key", schema_of(R"({"type": "string", "minLength": 1,
         "maxLength": 128,
         "description": "Reuse the same key to repeat this very call; a new key is a new call."})"));
-    properties.set("account_id", schema_of(R"({"type": ["string", "null"], "maxLength": 128,
-        "description": "Leave out for the tenant's main account."})"));
+    properties.set(
+        "account_id",
+        opens ? schema_of(R"({"type": "string", "minLength": 1, "maxLength": 64,
+                    "pattern": "^[A-Za-z0-9_-]+$",
+                    "description": "The new account's name: letters, digits, - and _."})")
+              : schema_of(R"({"type": ["string", "null"], "maxLength": 128,
+                    "description": "Leave out for the tenant's main account."})"));
     properties.set("reason", schema_of(R"({"type": ["string", "null"], "maxLength": 500,
         "description": "Why; goes into the audit record."})"));
     Json required = Json::array();
     for (const auto& [key, schema] : properties.members()) {
-        if (!is_optional(key)) {
+        if (!is_optional(key) || (opens && key == "account_id")) {
             required.push(key);
         }
     }

@@ -252,7 +252,7 @@ constexpr std::array<LimitSpec, 33> kSpecs{{
      "0",
      "1",
      false,
-     "Share of the venue's order rate limits that may be used."},
+     "Share of the venue's order rate limits that entries may use; reductions may use all."},
     {"duplicate_window_sec",
      &L::duplicate_window_sec,
      lower,
@@ -270,7 +270,8 @@ constexpr std::array<LimitSpec, 33> kSpecs{{
      "0",
      "10000",
      false,
-     "More executed aggressive decisions of a strategy in the window throttle it."},
+     "More executed aggressive decisions of a strategy in the window throttle it: it may then only "
+     "reduce."},
     {"repeated_execution_window_sec",
      &L::repeated_execution_window_sec,
      lower,

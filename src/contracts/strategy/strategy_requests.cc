@@ -137,7 +137,8 @@ Result<MoveStrategyRequest> decode_move_strategy(const Json& json) {
     FieldReader in(json);
     MoveStrategyRequest request;
     request.call = read_call(in);
-    request.expected_active_strategy_id = in.optional<StrategyId>("expected_active_strategy_id");
+    request.expected_active_strategy_id =
+        in.optional_nullable<StrategyId>("expected_active_strategy_id");
     if (const auto word = in.optional<std::string>("risk_mode")) {
         if (auto mode = parse_risk_mode(*word)) {
             request.risk_mode = *mode;

@@ -74,7 +74,7 @@ struct StrategyPolicyRequest {
 // switch_strategy, pause_strategy, resume_strategy, reconcile_instance.
 struct MoveStrategyRequest {
     StrategyCall call;
-    std::optional<StrategyId> expected_active_strategy_id;
+    ExpectedActive expected_active_strategy_id;
     std::optional<RiskMode> risk_mode;
     bool override_guards = false;
 };

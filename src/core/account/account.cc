@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "core/account/dust.h"
 #include "core/account/facts.h"
 #include "core/account/postings.h"
 #include "core/treasury/exact.h"
@@ -116,6 +117,9 @@ Result<void> deposit(Account& account, const Flow& flow) {
     TRY(move_capital(money, limits, value));
     if (flow.book != nullptr) {
         TRY(add_lot(*flow.book, {.qty = flow.amount, .cost = value, .trade_id = 0, .at = flow.at}));
+    } else if (flow.asset != account.quote) {
+        Decimal& cost = money.unbooked_cost[flow.asset];
+        TRY_ASSIGN(cost, add(cost, value));
     }
     account.money = std::move(money);
     account.limits = limits;
@@ -136,6 +140,8 @@ Result<void> withdraw(Account& account, const Flow& flow) {
     TRY(move_capital(money, limits, value));
     if (flow.book != nullptr) {
         TRY(take_lots(*flow.book, flow.amount));
+    } else if (held(money, flow.asset).is_zero()) {
+        money.unbooked_cost.erase(flow.asset);
     }
     account.money = std::move(money);
     account.limits = limits;
@@ -213,7 +219,9 @@ Result<void> treasury_transfer(
     return {};
 }
 
-std::optional<Decimal> equity_of(const Account& account, const MarketSet& market) {
+Marked marked(
+    const Account& account, const std::vector<SymbolBook>& books, const MarketSet& market) {
+    Marked result;
     Exact equity;
     for (const auto& [asset, amount] : account.money.holdings) {
         if (amount.is_zero()) {
@@ -229,17 +237,37 @@ std::optional<Decimal> equity_of(const Account& account, const MarketSet& market
                 mid = mid_of(facts);
             }
         }
-        if (!mid) {
-            return std::nullopt;
+        if (mid) {
+            equity += Exact(amount).times_down(*mid);
+            continue;
         }
-        equity += Exact(amount).times_down(*mid);
+        const auto unbooked = account.money.unbooked_cost.find(asset);
+        Exact cost(unbooked == account.money.unbooked_cost.end() ? Decimal() : unbooked->second);
+        for (const SymbolBook& book : books) {
+            if (book.base == asset) {
+                cost += book.cost;
+            }
+        }
+        const auto paid = cost.result();
+        if (!paid || !is_negligible(*paid, account.money.net_deposits)) {
+            return {};
+        }
+        result.unpriced.push_back(asset);
     }
-    auto sum = equity.result();
-    return sum ? std::optional(*sum) : std::nullopt;
+    if (const auto sum = equity.result()) {
+        result.equity = *sum;
+    }
+    return result;
 }
 
-std::optional<Decimal> mark(Account& account, const MarketSet& market) {
-    const std::optional<Decimal> equity = equity_of(account, market);
+std::optional<Decimal> equity_of(
+    const Account& account, const std::vector<SymbolBook>& books, const MarketSet& market) {
+    return marked(account, books, market).equity;
+}
+
+std::optional<Decimal> mark(
+    Account& account, const std::vector<SymbolBook>& books, const MarketSet& market) {
+    const std::optional<Decimal> equity = equity_of(account, books, market);
     if (equity && *equity > account.money.peak) {
         account.money.peak = *equity;
         account.version += 1;

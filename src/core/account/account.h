@@ -60,6 +60,7 @@ struct AccountMoney {
     TreasuryBooks treasury;
     std::vector<DayBucket> days;  // Ascending, the last is the current day.
     std::map<Asset, Decimal> unconverted_fees;
+    std::map<Asset, Decimal> unbooked_cost;  // What coins without a market of ours came in at.
     std::map<std::string, Decimal> cost_by_agent;  // Model costs, since opening.
     Decimal net_deposits;
     Decimal peak;
@@ -202,10 +203,19 @@ struct TransferRequest {
 Result<void> treasury_transfer(
     Account& account, const std::vector<SymbolBook>& books, const TransferRequest& wanted);
 
-// Quote value of everything held; nothing when a held asset has no price.
-std::optional<Decimal> equity_of(const Account& account, const MarketSet& market);
+// Quote value of everything held. An asset without a price counts as nothing when what it cost is
+// negligible (dust.h), which errs to the strict side; any other makes it unknown (I5).
+struct Marked {
+    std::optional<Decimal> equity;
+    std::vector<Asset> unpriced;  // Counted as nothing, ascending.
+};
+Marked marked(
+    const Account& account, const std::vector<SymbolBook>& books, const MarketSet& market);
+std::optional<Decimal> equity_of(
+    const Account& account, const std::vector<SymbolBook>& books, const MarketSet& market);
 // The same, and raises the peak.
-std::optional<Decimal> mark(Account& account, const MarketSet& market);
+std::optional<Decimal> mark(
+    Account& account, const std::vector<SymbolBook>& books, const MarketSet& market);
 // A human lifts the drawdown stop: the peak starts again at today's equity.
 void reset_drawdown(Account& account, Decimal equity);
 

@@ -145,7 +145,7 @@ Json encode_money(const AccountMoney& money) {
         row.push(day.fills);
         days.push(std::move(row));
     }
-    return Json::object({
+    Json json = Json::object({
         {"holdings", amounts_json(money.holdings)},
         {"books", std::move(books)},
         {"treasury", encode(money.treasury)},
@@ -155,6 +155,10 @@ Json encode_money(const AccountMoney& money) {
         {"net_deposits", to_text(money.net_deposits)},
         {"peak", to_text(money.peak)},
     });
+    if (!money.unbooked_cost.empty()) {
+        json.set("unbooked_cost", amounts_json(money.unbooked_cost));
+    }
+    return json;
 }
 
 void read_books(FieldReader& in, AccountMoney& money) {
@@ -210,6 +214,9 @@ Result<AccountMoney> decode_money(const Json& json) {
     }
     read_days(in, money);
     money.unconverted_fees = read_amounts(in, "unconverted_fees");
+    if (json.find("unbooked_cost") != nullptr) {
+        money.unbooked_cost = read_amounts(in, "unbooked_cost");
+    }
     if (const Json* agents = in.required_object("cost_by_agent")) {
         if (agents->members().size() > kCostAgentsMax) {
             in.add_problem("cost_by_agent", "has too many agents");

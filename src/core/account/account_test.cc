@@ -281,17 +281,46 @@ TEST(Account, EquityIsCashPlusMarkedCoins) {
     ASSERT_TRUE(deposit(
         account,
         {.asset = kBtc, .amount = dec("2"), .price = dec("90"), .at = noon(), .book = &book}));
-    EXPECT_EQ(*equity_of(account, {{a_market()}}), dec("1200"));
+    EXPECT_EQ(*equity_of(account, {book}, {{a_market()}}), dec("1200"));
 }
 
 TEST(Account, EquityIsUnknownWhenAHeldAssetHasNoPrice) {
     Account account = an_account("1000");
     ASSERT_TRUE(
         deposit(account, {.asset = kBtc, .amount = dec("2"), .price = dec("90"), .at = noon()}));
-    EXPECT_FALSE(equity_of(account, {{a_market("ETH")}}));
+    EXPECT_FALSE(equity_of(account, {}, {{a_market("ETH")}}));
     MarketFacts one_sided = a_market();
     one_sided.best_bid.reset();
-    EXPECT_FALSE(equity_of(account, {{one_sided}}));
+    EXPECT_FALSE(equity_of(account, {}, {{one_sided}}));
+}
+
+// One basis point of what was deposited: beyond it the price is missed, up to it the coin counts as
+// nothing, and the coins that were left out are told.
+TEST(Account, AnUnpricedCoinThatCostNextToNothingIsLeftOutOfEquity) {
+    Account account = an_account("1000");
+    ASSERT_TRUE(
+        deposit(account, {.asset = kBtc, .amount = dec("5"), .price = dec("0.02"), .at = noon()}));
+    const Marked found = marked(account, {}, {{a_market("ETH")}});
+    EXPECT_EQ(found.equity, dec("1000"));
+    EXPECT_EQ(found.unpriced, std::vector<Asset>{kBtc});
+    EXPECT_EQ(decode_account(encode(account)).value(), account);
+    ASSERT_TRUE(
+        deposit(account, {.asset = kBtc, .amount = dec("1"), .price = dec("0.01"), .at = noon()}));
+    EXPECT_FALSE(equity_of(account, {}, {{a_market("ETH")}}));
+    EXPECT_EQ(*equity_of(account, {}, {{a_market()}}), dec("1600"));
+}
+
+TEST(Account, AnUnpricedPositionCountsAsNothingOnlyWhenItsLotsCostNextToNothing) {
+    Account account = an_account("1000");
+    SymbolBook book = a_book();
+    ASSERT_TRUE(deposit(
+        account,
+        {.asset = kBtc, .amount = dec("0.001"), .price = dec("90"), .at = noon(), .book = &book}));
+    EXPECT_EQ(equity_of(account, {book}, {}), dec("1000"));
+    ASSERT_TRUE(deposit(
+        account,
+        {.asset = kBtc, .amount = dec("0.001"), .price = dec("90"), .at = noon(), .book = &book}));
+    EXPECT_FALSE(equity_of(account, {book}, {}));
 }
 
 TEST(Account, MarkingRaisesThePeakAndNeverLowersIt) {
@@ -300,9 +329,9 @@ TEST(Account, MarkingRaisesThePeakAndNeverLowersIt) {
     ASSERT_TRUE(deposit(
         account,
         {.asset = kBtc, .amount = dec("2"), .price = dec("100"), .at = noon(), .book = &book}));
-    mark(account, {{a_market("BTC", "119", "121")}});
+    mark(account, {book}, {{a_market("BTC", "119", "121")}});
     EXPECT_EQ(account.money.peak, dec("1240"));
-    mark(account, {{a_market("BTC", "79", "81")}});
+    mark(account, {book}, {{a_market("BTC", "79", "81")}});
     EXPECT_EQ(account.money.peak, dec("1240"));
 }
 

@@ -175,7 +175,7 @@ Result<Decimal> realized_today(const DayBucket& day) {
 
 Result<void> add_money(StateFacts& facts, const GatherInput& input) {
     const Account& account = input.account;
-    facts.equity = equity_of(account, input.market);
+    facts.equity = equity_of(account, input.books, input.market);
     facts.peak = std::max(account.money.peak, facts.equity.value_or(account.money.peak));
     facts.net_deposits = account.money.net_deposits;
     TRY_ASSIGN(facts.cash_free, free_quote(account, input.books));
@@ -321,7 +321,7 @@ Result<TierInput> tier_input(const GatherInput& input) {
     TierInput tier;
     tier.now = input.now;
     tier.limits = account.limits;
-    tier.equity = equity_of(account, input.market);
+    tier.equity = equity_of(account, input.books, input.market);
     tier.peak = std::max(account.money.peak, tier.equity.value_or(account.money.peak));
     tier.net_deposits = account.money.net_deposits;
     if (const DayBucket* day = today_of(account, input.now)) {

@@ -51,10 +51,13 @@ ControlDesk any_desk() {
     }
     if (seldom(2)) {
         desk.decision.expected_active_strategy_id = StrategyId::trusted(seldom(3) ? "s9" : "s1");
+    } else if (seldom(4)) {
+        desk.decision.expected_active_strategy_id.emplace();  // Null: nothing is active.
     }
     desk.target_problem = seldom(10) ? "It cannot run." : "";
     desk.kill_switch_active = seldom(5);
     desk.stop = seldom(8) ? "tier 4" : "";
+    desk.asset_problem = seldom(20) ? "not on the list" : "";
     desk.concern.quality = seldom(5) ? ExecutionQuality::degraded : ExecutionQuality::good;
     desk.decision.override_guards = seldom(3);
     desk.decision.dry_run = seldom(3);
@@ -99,6 +102,7 @@ std::string first_failing(const ControlDesk& desk) {
         {asked.account_id != concern.account.account_id, "account_mismatch"},
         {asked.market_symbol != "btcusdt", "market_mismatch"},
         {concern.status == ConcernStatus::informational, "concern_informational"},
+        {gated && !desk.asset_problem.empty(), "asset_not_allowed"},
         {named && !desk.has_target, "target_missing"},
         {named && desk.target.symbol != concern.symbol, "target_concern_mismatch"},
         {there && cannot_run, "target_not_runnable"},
@@ -106,7 +110,7 @@ std::string first_failing(const ControlDesk& desk) {
         {on_active && named && asked.target_strategy_id != concern.active_strategy_id,
          "target_not_active"},
         {guarded && asked.expected_active_strategy_id &&
-             asked.expected_active_strategy_id != concern.active_strategy_id,
+             *asked.expected_active_strategy_id != concern.active_strategy_id,
          "expected_active_mismatch"},
         {gated && desk.kill_switch_active, "kill_switch_active"},
         {gated && !desk.stop.empty(), "trading_stopped"},
@@ -229,7 +233,7 @@ TEST(ControlProperties, AFlagIsTrueExactlyWhenItsFactHoldsOrItDoesNotApply) {
             RC_ASSERT(
                 flags.expected_active_match ==
                 (desk.has_concern &&
-                 desk.concern.active_strategy_id == desk.decision.expected_active_strategy_id));
+                 desk.concern.active_strategy_id == *desk.decision.expected_active_strategy_id));
         }
         const auto not_applicable_is_true = [&](bool flag, const char* name) {
             return flag || !has_warning(verdict, std::string("not_applicable:") + name);

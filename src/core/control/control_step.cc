@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "contracts/bot/signup.h"
+
 namespace interlock {
 namespace {
 
@@ -80,11 +82,15 @@ private:
         return concern_ != nullptr ? concern_->active_strategy_id : std::nullopt;
     }
 
+    // What its sender expects to trade afterwards.
+    bool starts() const {
+        return is_switch(decision_) || decision_.action == ControlAction::resume;
+    }
+
     // What kill switch, stops, degraded execution and a switch under way hold up. The same mode
     // once more loosens nothing and is left to be the noop it is.
     bool is_gated() const {
-        return is_switch(decision_) || decision_.action == ControlAction::resume ||
-               (concern_ != nullptr && is_looser(decision_, *concern_));
+        return starts() || (concern_ != nullptr && is_looser(decision_, *concern_));
     }
 
     // Check 2. A dry run sees what the decision itself would meet, and leaves no trace.
@@ -138,7 +144,15 @@ private:
                 "The concern belongs to market " + std::string(concern_->symbol.text()) + ".");
         }
         if (concern_->status == ConcernStatus::informational) {
-            refuse(errors::concern_informational, "The concern is informational.");
+            refuse(
+                errors::concern_informational,
+                "A human made the concern informational: nothing trades in it.");
+        } else if (concern_->status == ConcernStatus::paused && starts()) {
+            warn("concern_paused");
+        }
+        // A key's asset list bounds what it starts or loosens, never a pause or a stricter mode.
+        if (is_gated() && !facts_.asset_problem.empty()) {
+            refuse(errors::asset_not_allowed, facts_.asset_problem);
         }
     }
 
@@ -211,7 +225,7 @@ private:
             does_not_apply(flag, "expected_active_match");
             return;
         }
-        flag = concern_ != nullptr && active_id() == decision_.expected_active_strategy_id;
+        flag = concern_ != nullptr && active_id() == *decision_.expected_active_strategy_id;
         if (concern_ != nullptr && !flag) {
             refuse_unless_overridden(
                 errors::expected_active_mismatch,
@@ -262,9 +276,8 @@ private:
     }
 
     void check_optional_guards() {
-        const bool starts = is_switch(decision_) || decision_.action == ControlAction::resume;
         const auto& least = facts_.guards.min_confidence;
-        if (starts && least && decision_.confidence < *least) {
+        if (starts() && least && decision_.confidence < *least) {
             refuse(errors::confidence_too_low, "At least " + to_text(*least) + " is asked for.");
         }
         const auto& hold = facts_.guards.minimum_hold;

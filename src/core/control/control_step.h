@@ -34,6 +34,7 @@ struct ControlFacts {
     // the error latch, which a resume clears.
     std::string target_problem;
     bool kill_switch_active = true;
+    std::string asset_problem;  // Why the caller may start nothing in this market; empty: it may.
     std::string stop;  // Another stop that loosening must respect (recovery, tier 4); empty: none.
     std::optional<ControlHistory> history;  // Never of dry runs.
     ControlGuards guards;

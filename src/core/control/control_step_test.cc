@@ -167,6 +167,22 @@ TEST(ControlStep, PauseAndResumeNeedAnActiveStrategy) {
     }
 }
 
+TEST(ControlStep, WhatIsToTradeInAConcernThatAHumanPausedIsWarnedOf) {
+    for (ControlDesk& desk : ControlDesk::one_per_action()) {
+        const ControlAction action = desk.decision.action;
+        const bool starts =
+            action == ControlAction::switch_strategy || action == ControlAction::resume;
+        const auto warned = [&] {
+            const Words warnings = desk.judge().warnings;
+            return std::find(warnings.begin(), warnings.end(), "concern_paused") != warnings.end();
+        };
+        EXPECT_FALSE(warned());
+        desk.concern.status = ConcernStatus::paused;
+        EXPECT_EQ(desk.judge().status, ControlStatus::applied);
+        EXPECT_EQ(warned(), starts);
+    }
+}
+
 TEST(ControlStep, AnUnexpectedActiveStrategyIsRefused) {
     for (ControlDesk& desk : ControlDesk::one_per_action()) {
         desk.decision.expected_active_strategy_id = StrategyId::trusted("s9");
@@ -174,6 +190,29 @@ TEST(ControlStep, AnUnexpectedActiveStrategyIsRefused) {
         EXPECT_EQ(codes_of(verdict), Words{"expected_active_mismatch"});
         EXPECT_FALSE(verdict.validation.expected_active_match);
     }
+}
+
+TEST(ControlStep, AnAssetListBoundsWhatStartsAndLoosensAndNothingElse) {
+    for (ControlDesk& desk : ControlDesk::loosening()) {
+        desk.decision.override_guards = true;
+        desk.asset_problem = "BTCUSDT is not on this key's list.";
+        EXPECT_EQ(codes_of(desk.judge()), Words{"asset_not_allowed"});
+    }
+    for (ControlDesk& desk : ControlDesk::reducing()) {
+        desk.asset_problem = "BTCUSDT is not on this key's list.";
+        EXPECT_EQ(desk.judge().status, ControlStatus::applied);
+    }
+}
+
+TEST(ControlStep, NothingExpectedHoldsWhenNothingIsActiveAndElseIsRefused) {
+    ControlDesk desk;
+    desk.decision.expected_active_strategy_id.emplace();
+    EXPECT_EQ(codes_of(desk.judge()), Words{"expected_active_mismatch"});
+    EXPECT_FALSE(desk.judge().validation.expected_active_match);
+    desk.concern.active_strategy_id.reset();
+    EXPECT_EQ(desk.judge().status, ControlStatus::applied);
+    EXPECT_TRUE(desk.judge().validation.expected_active_match);
+    EXPECT_EQ(desk.judge().warnings, Words{});
 }
 
 TEST(ControlStep, OverrideWaivesTheExpectedStrategyAndSaysSo) {

@@ -187,4 +187,10 @@ RiskMode risk_mode_of(ExecutionQuality quality) {
     return RiskMode::halted;
 }
 
+RiskMode risk_mode_of(const Concern& concern) {
+    return concern.status == ConcernStatus::informational
+               ? RiskMode::halted
+               : std::max(concern.risk_mode, risk_mode_of(concern.quality));
+}
+
 }  // namespace interlock

@@ -66,5 +66,7 @@ QualityState step_quality(QualityState state, const QualityVerdict& verdict);
 
 // What a quality does to the risk ladder (S4, S5).
 RiskMode risk_mode_of(ExecutionQuality quality);
+// What a concern does to it: its own mode and its quality; one that only informs does not trade.
+RiskMode risk_mode_of(const Concern& concern);
 
 }  // namespace interlock

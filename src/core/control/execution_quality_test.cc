@@ -308,5 +308,19 @@ TEST(QualityStep, HasItsPlaceOnTheRiskLadder) {
     EXPECT_EQ(risk_mode_of(ExecutionQuality::stalled), RiskMode::halted);
 }
 
+TEST(ExecutionQuality, OfAConcernIsTheStrictestAndNothingTradesWhereItOnlyInforms) {
+    Concern concern;
+    concern.risk_mode = RiskMode::defensive;
+    concern.quality = ExecutionQuality::degraded;
+    EXPECT_EQ(risk_mode_of(concern), RiskMode::defensive);
+    concern.quality = ExecutionQuality::stalled;
+    EXPECT_EQ(risk_mode_of(concern), RiskMode::halted);
+    concern.quality = ExecutionQuality::good;
+    concern.status = ConcernStatus::paused;
+    EXPECT_EQ(risk_mode_of(concern), RiskMode::defensive);
+    concern.status = ConcernStatus::informational;
+    EXPECT_EQ(risk_mode_of(concern), RiskMode::halted);
+}
+
 }  // namespace
 }  // namespace interlock

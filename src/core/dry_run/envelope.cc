@@ -221,6 +221,12 @@ private:
                 return strategy.strategy_id;
             }
         }
+        // One that is throttled may still reduce.
+        for (const StrategyFacts& strategy : state.strategies) {
+            if (strategy.is_external && strategy.is_active) {
+                return strategy.strategy_id;
+            }
+        }
         return {};
     }
 

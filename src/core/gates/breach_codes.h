@@ -30,6 +30,7 @@ inline constexpr std::string_view kSymbolExposure = "symbol_exposure";
 inline constexpr std::string_view kPortfolioExposure = "portfolio_exposure";
 inline constexpr std::string_view kLeverage = "leverage";
 inline constexpr std::string_view kShort = "short";
+inline constexpr std::string_view kDust = "dust";
 inline constexpr std::string_view kInsufficientFunds = "insufficient_funds";
 inline constexpr std::string_view kOpenOrders = "open_orders";
 // market_sanity.
@@ -102,6 +103,7 @@ inline constexpr std::array kBreachCodes{
     BreachCode{breach_codes::kPortfolioExposure, "The whole exposure would reach its limit."},
     BreachCode{breach_codes::kLeverage, "Gross exposure would exceed the allowed leverage."},
     BreachCode{breach_codes::kShort, "The order sells more than is held and not yet offered."},
+    BreachCode{breach_codes::kDust, "What is held is less than the venue's least order."},
     BreachCode{breach_codes::kInsufficientFunds, "The free quote balance does not cover the buys."},
     BreachCode{breach_codes::kOpenOrders, "The symbol would have too many open orders."},
     BreachCode{breach_codes::kMarketUnknown, "Nothing is known of this market."},
@@ -135,7 +137,9 @@ inline constexpr std::array kBreachCodes{
     BreachCode{breach_codes::kUnknownStrategy, "The account has no such strategy."},
     BreachCode{breach_codes::kStrategyInactive, "The strategy is not active."},
     BreachCode{breach_codes::kStrategyNotExternal, "Outside planners need an external strategy."},
-    BreachCode{breach_codes::kStrategyDisabled, "The strategy waits for a human to re-enable it."},
+    BreachCode{
+        breach_codes::kStrategyDisabled,
+        "The strategy may only reduce until a human re-enables it."},
     BreachCode{breach_codes::kRepeatedExecution, "The strategy executed too often lately."},
     BreachCode{breach_codes::kRiskModeHalted, "The risk mode allows cancels only."},
     BreachCode{breach_codes::kHighVolSymbol, "Defensive mode opens nothing in such a symbol."},

@@ -2,6 +2,7 @@
 // buy of this plan filled. Sells add nothing, and take nothing away before they have happened.
 #include <algorithm>
 
+#include "core/account/dust.h"
 #include "core/gates/gate_list.h"
 #include "core/gates/reckoning.h"
 
@@ -14,8 +15,24 @@ struct Exposure {
     bool is_known = true;
 };
 
-Exposure exposure_of(
-    const SymbolFacts& facts, const MarketFacts* market, Reckoning& reckon, GateNotes& notes) {
+struct Holding {
+    const SymbolFacts& facts;
+    const MarketFacts* market = nullptr;
+    Decimal net_deposits;
+};
+
+// Without a price what cost next to nothing counts at that cost; anything else is not known.
+std::optional<Decimal> value_of(const Holding& holding, Reckoning& reckon) {
+    const SymbolFacts& facts = holding.facts;
+    if (const auto mid = holding.market == nullptr ? std::nullopt : mid_of(*holding.market)) {
+        return reckon.multiply_up(facts.position, *mid);
+    }
+    const Decimal cost = reckon.multiply_up(facts.position, facts.avg_price);
+    return is_negligible(cost, holding.net_deposits) ? std::optional(cost) : std::nullopt;
+}
+
+Exposure exposure_of(const Holding& holding, Reckoning& reckon, GateNotes& notes) {
+    const SymbolFacts& facts = holding.facts;
     if (facts.position.is_negative() || facts.open_buy_notional.is_negative() ||
         facts.open_buy_quote.is_negative() || facts.open_sell_qty.is_negative()) {
         notes.add(
@@ -24,12 +41,12 @@ Exposure exposure_of(
     }
     Decimal held;
     if (!facts.position.is_zero()) {
-        const auto mid = market == nullptr ? std::nullopt : mid_of(*market);
-        if (!mid) {
+        const auto value = value_of(holding, reckon);
+        if (!value) {
             notes.add(breach_codes::kPriceUnknown, facts.symbol, "a held position has no price");
             return {.marked = {}, .locked = {}, .is_known = false};
         }
-        held = reckon.multiply_up(facts.position, *mid);
+        held = *value;
     }
     return {
         .marked = reckon.add(held, facts.open_buy_notional),
@@ -42,7 +59,8 @@ void check_symbol(const SymbolScratch& symbol, const GateFacts& facts, GateNotes
     Reckoning reckon;
     Decimal exposure = symbol.buys_notional;
     if (symbol.facts != nullptr) {
-        const Exposure before = exposure_of(*symbol.facts, symbol.market, reckon, notes);
+        const Exposure before =
+            exposure_of({*symbol.facts, symbol.market, facts.state.net_deposits}, reckon, notes);
         if (!before.is_known) {
             return;
         }
@@ -86,7 +104,8 @@ void check_portfolio(const GateFacts& facts, GateNotes& notes) {
             ++market;
         }
         const bool found = market != end && market->symbol == held.symbol;
-        const Exposure exposure = exposure_of(held, found ? &*market : nullptr, reckon, notes);
+        const Exposure exposure = exposure_of(
+            {held, found ? &*market : nullptr, facts.state.net_deposits}, reckon, notes);
         marked = reckon.add(marked, exposure.marked);
         gross = reckon.add(gross, exposure.locked);
     }
@@ -153,16 +172,30 @@ void check_open_orders(const SymbolScratch& symbol, const RiskLimits& limits, Ga
     }
 }
 
+void note_oversold(const Intent& sell, const SymbolScratch& symbol, GateNotes& notes) {
+    const bool has_dust = symbol.facts != nullptr && symbol.market != nullptr &&
+                          is_dust(symbol.facts->position, *symbol.market);
+    if (has_dust) {
+        notes.add(
+            breach_codes::kDust,
+            sell.symbol,
+            "what is held, " + to_text(symbol.facts->position) +
+                ", is less than the venue's least order and cannot be sold");
+        return;
+    }
+    notes.add(
+        breach_codes::kShort,
+        sell.symbol,
+        "sells " + to_text(sell.qty) + ", more than is held and not yet offered");
+}
+
 }  // namespace
 
 void check_exposure_leverage(const GateFacts& facts, GateNotes& notes) {
     note_fill_problems(facts.scratch, notes);
     for (const IntentScratch& intent : facts.scratch.intents) {
         if (intent.is_entry && intent.intent->side == Side::sell) {
-            notes.add(
-                breach_codes::kShort,
-                intent.intent->symbol,
-                "sells " + to_text(intent.intent->qty) + ", more than is held and not yet offered");
+            note_oversold(*intent.intent, facts.scratch.symbol_of(intent), notes);
         }
     }
     for (const SymbolScratch& symbol : facts.scratch.symbols) {

@@ -42,7 +42,8 @@ LimitProof prove(const LimitSpec& spec, const LimitProofCase& proof, Decimal con
 
 }  // namespace
 
-std::vector<LimitProof> prove_limits(const RiskLimits& limits) {
+std::vector<LimitProof> prove_limits(
+    const RiskLimits& limits, std::span<const MarketRules> markets) {
     std::vector<LimitProof> proofs;
     const auto cases = limit_proof_cases();
     for (const LimitSpec& spec : limit_specs()) {
@@ -51,10 +52,12 @@ std::vector<LimitProof> prove_limits(const RiskLimits& limits) {
                 return proof.name == spec.name;
             });
         if (found == cases.end()) {
-            proofs.push_back({.name = spec.name, .can_reject = false, .code = {}, .is_off = false});
+            proofs.push_back({.name = spec.name, .code = {}});
             continue;
         }
-        proofs.push_back(prove(spec, *found, limits.*spec.member));
+        LimitProof& proof = proofs.emplace_back(prove(spec, *found, limits.*spec.member));
+        proof.is_idle = found->applies != nullptr &&
+                        std::none_of(markets.begin(), markets.end(), found->applies);
     }
     return proofs;
 }

@@ -3,10 +3,12 @@
 // is found out here instead of on the day it was meant for.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "contracts/loop/risk_limits.h"
+#include "contracts/market/market_rules.h"
 
 namespace interlock {
 
@@ -17,9 +19,11 @@ struct LimitProof {
     // The configured value switches the guard off (0 where that means off). It was then proven with
     // a value that switches it on.
     bool is_off = false;
+    bool is_idle = false;  // No market of the venue gives it anything to act on.
 };
 
-// One for every LimitSpec, in its order.
-std::vector<LimitProof> prove_limits(const RiskLimits& limits);
+// One for every LimitSpec, in its order, at a venue with these markets.
+std::vector<LimitProof> prove_limits(
+    const RiskLimits& limits, std::span<const MarketRules> markets);
 
 }  // namespace interlock

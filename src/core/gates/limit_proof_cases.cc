@@ -296,6 +296,10 @@ constexpr std::array<LimitProofCase, 33> kCases{{
      [](World& world, Decimal value) {
          market(world).rules.orders_per_10s_max = 100;
          world.state.orders_last_10s = whole_part(product(value, Decimal(100)));
+     },
+     nullptr,
+     [](const MarketRules& rules) {
+         return rules.orders_per_10s_max > 0 || rules.orders_per_day_max > 0;
      }},
     {"duplicate_window_sec", codes::kDuplicateOf, "-1", "", remember},
     {"repeated_execution_max",

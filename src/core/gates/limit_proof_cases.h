@@ -18,6 +18,8 @@ struct LimitProofCase {
     void (*arrange)(SampleWorld& world, Decimal value);
     // Recomputes what others make of the limits before a gate sees it: tier, accrual, counters.
     void (*derive)(SampleWorld& world) = nullptr;
+    // Whether a market with these rules gives the limit anything to act on; null: any does.
+    bool (*applies)(const MarketRules& rules) = nullptr;
 };
 std::span<const LimitProofCase> limit_proof_cases();
 

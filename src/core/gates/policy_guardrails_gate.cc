@@ -89,11 +89,15 @@ void check_strategy(const IntentScratch& intent, const GateInput& input, GateNot
             symbol,
             "strategy " + name + " belongs to a built-in planner");
     }
+    if (!intent.is_entry) {
+        return;  // A runaway planner loses its entries, never the way out.
+    }
     if (strategy->is_disabled) {
         notes.add(
             breach_codes::kStrategyDisabled,
             symbol,
-            "strategy " + name + " was throttled and waits for a human");
+            "strategy " + name +
+                " was throttled: until a human re-enables it, it may only reduce and cancel");
     }
     const Decimal executed(strategy->aggressive_executions);
     const Decimal allowed = input.state.limits.repeated_execution_max;
@@ -132,6 +136,7 @@ void check_duplicate(const Intent& intent, const GateInput& input, GateNotes& no
     }
 }
 
+// What our share leaves of the venue's rate is kept for the way out.
 void check_rate(const GateInput& input, const PlanScratch& scratch, GateNotes& notes) {
     const auto orders = static_cast<std::int64_t>(input.plan.intents.size());
     const auto check = [&](const Symbol& symbol, std::int64_t used, std::int64_t venue_max) {
@@ -140,8 +145,8 @@ void check_rate(const GateInput& input, const PlanScratch& scratch, GateNotes& n
         }
         Reckoning reckon;
         const Decimal after = reckon.add(Decimal(used), Decimal(orders));
-        const Decimal allowed =
-            reckon.multiply_down(input.state.limits.order_rate_share, Decimal(venue_max));
+        const Decimal share = scratch.has_entry ? input.state.limits.order_rate_share : Decimal(1);
+        const Decimal allowed = reckon.multiply_down(share, Decimal(venue_max));
         if (reckon.overflowed()) {
             notes.add_overflow(symbol);
         } else if (after > allowed) {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/account/dust.h"
 #include "core/dry_run/dry_run.h"
 
 namespace interlock {
@@ -67,6 +68,7 @@ Result<Json> positions(const CanonicalStateInput& input) {
             {"qty", to_text(book.position)},
             {"avg_price", to_text(avg_price(book))},
             {"notional", std::move(notional)},
+            {"dust", market != nullptr && is_dust(book.position, *market)},
         }));
     }
     return list;
@@ -131,6 +133,15 @@ Result<Json> treasury(const CanonicalStateInput& input) {
     });
 }
 
+// Assets that equity counts as nothing for want of a price.
+Json unpriced(const CanonicalStateInput& input) {
+    Json list = Json::array();
+    for (const Asset& asset : marked(input.account, input.books, input.market).unpriced) {
+        list.push(asset.text());
+    }
+    return list;
+}
+
 Json envelopes(const CanonicalStateInput& input) {
     Json list = Json::array();
     for (const Envelope& envelope : allowed_envelope(input.state, input.market)) {
@@ -166,6 +177,7 @@ Result<Json> canonical_state(const CanonicalStateInput& input) {
         {"pnl", std::move(pnl_json)},
         {"treasury", std::move(treasury_json)},
         {"equity", decimal_or_null(state.equity)},
+        {"unpriced", unpriced(input)},
         {"peak_equity", to_text(state.peak)},
         {"account_id", state.account_id.text()},
         {"state_version", state.state_version},

@@ -116,6 +116,8 @@ SyntheticMarket::SyntheticMarket(const SyntheticOptions& options) : seed_(option
     for (const SyntheticSymbol& symbol : symbols) {
         CHECK(symbol.anchor_ticks > 0 && symbol.grid_ticks > 0 && symbol.level_quote > 0);
         MarketRules rules = rules_of(symbol, options.quote);
+        rules.orders_per_10s_max = options.orders_per_10s_max;
+        rules.orders_per_day_max = options.orders_per_day_max;
         // The first characters of the name tell the symbols of one seed apart.
         std::uint64_t own = mix_bits(seed_, kSeedWord, rules.symbol.text().size());
         for (const char c : rules.symbol.text()) {

@@ -27,6 +27,9 @@ struct SyntheticOptions {
     std::uint64_t seed = 1;
     std::string_view quote = "USDT";
     std::vector<SyntheticSymbol> symbols = {};  // Empty: default_symbols().
+    // The venue's ORDERS limits, for each account; 0: none.
+    std::int64_t orders_per_10s_max = 1000;
+    std::int64_t orders_per_day_max = 200'000;
 };
 
 // Nine symbols like those of a large exchange; three of them halt now and then.

@@ -369,9 +369,9 @@ Json control_payload(
     if (decision.target) {
         payload.set("target_strategy_id", decision.target->text());
     }
-    if (facts.active_strategy_id) {
-        payload.set("expected_active_strategy_id", facts.active_strategy_id->text());
-    }
+    payload.set(
+        "expected_active_strategy_id",
+        facts.active_strategy_id ? Json(facts.active_strategy_id->text()) : Json());
     if (decision.risk_mode) {
         payload.set("risk_mode", to_word(*decision.risk_mode));
     }

@@ -218,11 +218,22 @@ Result<ControlFacts> ControlService::gather_facts(Turn& turn, Attempt& attempt) 
     facts.target = attempt.target.get();
     facts.kill_switch_active = parts_.latch.is_raised(turn.tenant_id());
     TRY_ASSIGN(facts.stop, stop_of(turn, attempt.account));
+    if (attempt.concern) {
+        TRY_ASSIGN(facts.asset_problem, asset_problem_of(turn, attempt.concern->symbol));
+    }
     if (attempt.row) {
         facts.history = attempt.row->history;
     }
     facts.guards = parts_.config.guards;
     return facts;
+}
+
+Result<std::string> ControlService::asset_problem_of(Turn& turn, const Symbol& symbol) {
+    const auto allowed = parts_.loop.check_assets(turn, {&symbol, 1});
+    if (!allowed && allowed.error().http_status() >= 500) {
+        return std::unexpected(allowed.error());
+    }
+    return allowed ? std::string() : std::string(symbol.text()) + " is not on this key's list.";
 }
 
 Result<std::string> ControlService::stop_of(Turn& turn, const AccountView& view) {

@@ -57,7 +57,7 @@ std::int64_t unknown_orders_of(const AccountView& view, const Symbol& symbol) {
 
 // Whether an order that has just come to rest at the venue would have been cancelled had it been
 // there a moment earlier, when its strategy was paused, stopped or latched, or its concern
-// tightened.
+// tightened or made one that only informs.
 Result<bool> came_too_late(Turn& turn, const OrderRecord& order, OnPause on_pause) {
     const VenueAccount& account = order.request.account;
     TRY_ASSIGN(const auto concern, load_concern_of(turn, account, order.symbol()));
@@ -65,7 +65,7 @@ Result<bool> came_too_late(Turn& turn, const OrderRecord& order, OnPause on_paus
         return false;
     }
     const bool is_entry = !order.is_reduce;
-    if (concern->risk_mode == RiskMode::halted ||
+    if (concern->status == ConcernStatus::informational || concern->risk_mode == RiskMode::halted ||
         (concern->risk_mode == RiskMode::reduce_only && is_entry)) {
         return true;
     }
@@ -123,7 +123,7 @@ Result<RiskMode> ControlService::strictest_mode(
     for (const Symbol& symbol : symbols) {
         TRY_ASSIGN(const auto concern, load_concern_of(turn, account, symbol));
         if (concern) {
-            strictest = std::max({strictest, concern->risk_mode, risk_mode_of(concern->quality)});
+            strictest = std::max(strictest, risk_mode_of(*concern));
         }
     }
     return strictest;

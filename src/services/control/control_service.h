@@ -105,6 +105,7 @@ private:
     Result<TurnReply> refuse_unreadable(Turn& turn, const Json& payload, const Error& error);
     Result<TurnReply> apply(Turn& turn, const Request& request);
     Result<ControlFacts> gather_facts(Turn& turn, Attempt& attempt);
+    Result<std::string> asset_problem_of(Turn& turn, const Symbol& symbol);
     Result<std::string> stop_of(Turn& turn, const AccountView& view);
     // The same but for the error latch, which a resume lifts.
     std::string problem_on(const AccountView& view, const StrategyInstance& instance);

@@ -464,6 +464,27 @@ TEST_F(ControlServiceTest, EnablingAStrategyThatWasSwitchedAwayFromDoesNotMakeIt
     EXPECT_TRUE(strategy_of(world, grid).is_null());
 }
 
+// A runaway planner loses its entries, not the way out.
+TEST_F(ControlServiceTest, APlannerThatWasThrottledMayStillReduce) {
+    ASSERT_EQ(word(world.decide(StrategyWorld::switch_to("d1", idle)), "status"), "applied");
+    const auto trade = [&](const std::string& side, const std::string& qty) {
+        const char* price = side == "buy" ? "100.01" : "99.99";
+        return to_text(world.trade(side + qty, Json::array({LoopWorld::intent(side, qty, price)})));
+    };
+    for (int i = 10; i < 31; ++i) {
+        const std::string answer = trade("buy", "0.2" + std::to_string(i));
+        ASSERT_TRUE(answer.contains("\"acked\"")) << answer;
+        world.pass(Duration::of_seconds(1));
+    }
+    const StrategyId external = StrategyId::trusted("external");
+    ASSERT_TRUE(account_of(world).strategies.at(external).is_disabled);
+    const Json refused =
+        world.validate("more", Json::array({LoopWorld::intent("buy", "0.3", "100.01")}));
+    EXPECT_TRUE(to_text(refused).contains("strategy_disabled")) << to_text(refused);
+    const std::string exit = trade("sell", "1");
+    EXPECT_TRUE(exit.contains("\"acked\"")) << exit;
+}
+
 TEST_F(ControlServiceTest, AnUnknownOrderDegradesTheConcernAtOnce) {
     ASSERT_TRUE(world.paper->set_faults({{.kind = PaperFaultKind::time_out}}));
     world.trade("x1", Json::array({LoopWorld::intent("buy", "1", "99")}));

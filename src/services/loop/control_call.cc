@@ -36,7 +36,8 @@ Result<TurnReply> refuse_control(Turn& turn, const std::string& function, const 
     TRY_ASSIGN(const std::string ref, turn.audit_refusal(std::move(draft)));
     Json body = encode_error_body(error);
     body.set("audit_ref", ref);
-    return Answer{error.http_status(), to_text(body), false};
+    // What may not be sent again stays refused under its key.
+    return Answer{error.http_status(), to_text(body), !error.retryable()};
 }
 
 std::string reason_or(const std::string& reason, std::string_view otherwise) {

@@ -1,5 +1,5 @@
-// A person's call that steers the loop or its strategies, as one turn: carried out once per key,
-// and a refusal by a rule is on the record like the change itself (CONTROL_REFUSED).
+// A person's call that steers the loop or its strategies, as one turn: carried out or refused once
+// per key, and a refusal by a rule is on the record like the change itself (CONTROL_REFUSED).
 #pragma once
 
 #include <functional>

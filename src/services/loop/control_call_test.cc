@@ -55,10 +55,26 @@ TEST_F(ControlCallTest, ARefusalOfAStrategyHelperIsOnTheRecordUnderItsOperation)
     expect_refused(reconcile_nobody(), "reconcile_instance", "unknown_instance");
 }
 
-TEST_F(ControlCallTest, ARefusedCallIsDecidedAgainUnderTheSameKey) {
-    reconcile_nobody();
-    reconcile_nobody();
-    EXPECT_EQ(world.times("CONTROL_REFUSED"), 2);
+// Else the repetition of a lost answer would carry out what was refused.
+TEST_F(ControlCallTest, ARefusedCallStaysRefusedUnderItsKey) {
+    const Json first = reconcile_nobody();
+    EXPECT_EQ(reconcile_nobody(), first);
+    EXPECT_EQ(world.times("CONTROL_REFUSED"), 1);
+}
+
+TEST_F(ControlCallTest, ARefusalThatMayBeRepeatedIsDecidedAgainUnderItsKey) {
+    int decided = 0;
+    for (int i = 0; i < 2; ++i) {
+        world.submit(control_turn(
+            world.caller(),
+            {.name = "test", .key = IdempotencyKey::trusted("k")},
+            [&](Turn&) -> Result<TurnReply> {
+                ++decided;
+                return fail(errors::conflict, "not now");
+            },
+            [](const Result<Answer>&) {}));
+    }
+    EXPECT_EQ(decided, 2);
 }
 
 TEST(ControlCallReason, IsTheCallersOwnWhenThereIsOne) {

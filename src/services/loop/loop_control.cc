@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "core/account/dust.h"
 #include "core/kill/kill_step.h"
 #include "services/loop/transfer_day.h"
 
@@ -204,9 +205,75 @@ Result<TurnReply> LoopControl::run(Turn& turn, const SetModeRequest& request) {
     return done(Json::object({{"mode", to}}), ref);
 }
 
+// The name is the tenant's in every mode; each mode's account opens with its first use, this one's
+// now.
+Result<TurnReply> LoopControl::run(Turn& turn, const OpenAccountRequest& request) {
+    const AccountId& id = request.call.account_id;
+    TRY_ASSIGN(LoopMode mode, load_loop_mode(turn, turn.tenant_id()));
+    if (mode.mode == TradeMode::live) {
+        return fail(
+            errors::mode_unavailable, "Accounts are opened in paper or shadow mode, not in live.");
+    }
+    if (id == default_account_id() || mode.accounts.contains(id)) {
+        return fail(errors::account_exists, "This tenant has an account " + id.text() + ".");
+    }
+    if (mode.accounts.size() + 1 >= kAccountsMax) {
+        return fail(
+            errors::too_many_accounts,
+            "This tenant has " + std::to_string(kAccountsMax) + " accounts, the most there are.");
+    }
+    mode.accounts.insert(id);
+    const VenueAccount account{turn.tenant_id(), id, mode.mode};
+    turn.save_as<LoopMode>(
+        loop_mode_key(turn.tenant_id()), std::make_shared<const LoopMode>(std::move(mode)));
+    TRY_ASSIGN(const AccountView opened, parts_.loop.open_or_load(turn, account));
+    TRY_ASSIGN(
+        const std::string ref,
+        audit(
+            turn,
+            {.event = "ACCOUNT_ADDED",
+             .account = opened.account.get(),
+             .reason = reason_or(request.call.reason, "account added")}));
+    return done(
+        Json::object(
+            {{"account_id", id.text()},
+             {"mode", to_word(account.mode)},
+             {"quote", opened.account->quote.text()},
+             {"deposit", to_text(opened.account->money.net_deposits)}}),
+        ref);
+}
+
+void LoopControl::list_accounts(Caller caller, Reply reply) {
+    TurnRequest turn;
+    turn.tenant_id = std::move(caller.tenant_id);
+    turn.principal = std::move(caller.principal);
+    turn.function = "list_accounts";
+    turn.reply = std::move(reply);
+    turn.decide = [](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(const LoopMode mode, load_loop_mode(t, t.tenant_id()));
+        std::vector<AccountId> ids{default_account_id()};
+        ids.insert(ids.end(), mode.accounts.begin(), mode.accounts.end());
+        Json accounts = Json::array();
+        for (const AccountId& id : ids) {
+            TRY_ASSIGN(const AccountView view, load_account(t, {t.tenant_id(), id, mode.mode}));
+            accounts.push(Json::object(
+                {{"account_id", id.text()},
+                 {"mode", to_word(mode.mode)},
+                 {"opened_at", view.account ? Json(to_text(view.account->opened_at)) : Json()}}));
+        }
+        return Answer{
+            200,
+            to_text(
+                Json::object({{"accounts", std::move(accounts)}, {"accounts_max", kAccountsMax}}))};
+    };
+    parts_.submit(std::move(turn));
+}
+
 Result<void> LoopControl::save_mode(Turn& turn, TradeMode from, TradeMode to) {
     if (from != to) {
-        const LoopMode mode{.mode = to, .live_enabled = to == TradeMode::live};
+        TRY_ASSIGN(LoopMode mode, load_loop_mode(turn, turn.tenant_id()));
+        mode.mode = to;
+        mode.live_enabled = to == TradeMode::live;
         turn.save_as<LoopMode>(
             loop_mode_key(turn.tenant_id()), std::make_shared<const LoopMode>(mode));
     }
@@ -346,11 +413,17 @@ Result<TurnReply> LoopControl::run(Turn& turn, const ChangeUniverseRequest& requ
             added.push_back(symbol);
         }
     }
-    // Out of the universe not even a reduction passes, so nothing may be left behind there.
+    // Out of the universe not even a reduction passes, so nothing may be left behind there but
+    // dust, which no order could sell anyway.
     std::vector<Symbol> removed;
     for (const Symbol& symbol : request.remove) {
         const SymbolBook* book = find_book(std::as_const(opened.books.books), symbol);
-        if (book != nullptr && (!book->position.is_zero() || !book->open.empty())) {
+        const MarketSet market = parts_.feed.facts({&symbol, 1});
+        const MarketFacts* facts = market.find(symbol);
+        const bool is_left_behind = book != nullptr && book->open.empty() && facts != nullptr &&
+                                    is_dust(book->position, *facts);
+        if (book != nullptr && !is_left_behind &&
+            (!book->position.is_zero() || !book->open.empty())) {
             return fail(
                 errors::symbol_in_use,
                 std::string(symbol.text()) + " has a position or open orders.");

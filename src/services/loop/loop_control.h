@@ -51,6 +51,7 @@ public:
     }
 
     void get_limits(Caller caller, AccountId account_id, Reply reply);
+    void list_accounts(Caller caller, Reply reply);
 
     struct AlertPage {
         std::int64_t before = 0;  // Only records older than this; 0: from the newest on.
@@ -60,6 +61,7 @@ public:
     void list_alerts(Caller caller, AlertPage page, Reply reply);
 
 private:
+    Result<TurnReply> run(Turn& turn, const OpenAccountRequest& request);
     Result<TurnReply> run(Turn& turn, const ChangeLimitsRequest& request);
     Result<TurnReply> run(Turn& turn, const SetModeRequest& request);
     Result<TurnReply> run(Turn& turn, const SetTradingRequest& request);

@@ -171,7 +171,8 @@ Result<void> LoopControl::execute_reset(Turn& turn, const Json& payload) {
     if (!opened.account.tier.drawdown_latched_at || opened.account.money.peak != peak) {
         return std::unexpected(moved("The peak or its stop"));
     }
-    const std::optional<Decimal> equity = equity_of(opened.account, market_of(opened));
+    const std::optional<Decimal> equity =
+        equity_of(opened.account, opened.books.books, market_of(opened));
     if (!equity) {
         return fail(errors::stale_market_data, "A held asset has no price now.");
     }

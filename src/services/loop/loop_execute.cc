@@ -119,6 +119,9 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
     if (!gathered) {
         return refuse(turn, call, gathered.error(), AuditStep::execute);
     }
+    if (const auto allowed = check_opened(turn, before->plan, *gathered); !allowed) {
+        return refuse(turn, call, allowed.error(), AuditStep::execute);
+    }
     TRY(keep_inputs(turn, *gathered));
     Decision decision = *before;
     if (const auto executed = execute_step(turn, decision, *gathered); !executed) {
@@ -333,7 +336,7 @@ Result<void> LoopService::note_execution(
                  .step = AuditStep::control,
                  .status = AuditStatus::failed,
                  .reason = "repeated execution: " + strategy_id.text() +
-                           " is disabled until a human re-enables it",
+                           " may only reduce and cancel until a human re-enables it",
                  .severity = AuditSeverity::critical}));
         }
     }

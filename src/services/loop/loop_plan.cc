@@ -1,12 +1,14 @@
 // PLAN, VALIDATE and DRY-RUN: what is decided before anything may leave (seed 002 §1 S1–S3, F1,
 // F2).
 #include <algorithm>
+#include <set>
 
 #include "base/canonical_json.h"
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "base/json_list.h"
 #include "core/dry_run/dry_run.h"
+#include "core/gates/plan_scratch.h"
 #include "core/loop/rehearsal.h"
 #include "core/order/order_identity.h"
 #include "services/loop/loop_service.h"
@@ -292,6 +294,25 @@ Result<void> LoopService::record_step(Turn& turn, Decision& decision, AuditStatu
          .artifacts = {ref}});
 }
 
+Result<void> LoopService::check_opened(Turn& turn, const Plan& plan, const Gathered& facts) {
+    if (!asset_rule_) {
+        return {};
+    }
+    const PlanScratch scratch = apply_plan(
+        {.state = facts.state,
+         .market = facts.market,
+         .plan = plan,
+         .assumptions = assumptions_of(facts.state.limits)});
+    std::set<Symbol> opened;
+    for (const IntentScratch& intent : scratch.intents) {
+        if (intent.is_entry) {
+            opened.insert(intent.intent->symbol);
+        }
+    }
+    const std::vector<Symbol> symbols(opened.begin(), opened.end());
+    return symbols.empty() ? Result<void>() : check_assets(turn, symbols);
+}
+
 TurnRequest LoopService::validate_turn(Caller caller, ValidatePlanRequest request, Reply reply) {
     TurnRequest turn =
         tool_turn(std::move(caller), "py_validate_plan", request.call, std::move(reply));
@@ -328,6 +349,9 @@ Result<TurnReply> LoopService::run_validate(Turn& turn, const ValidatePlanReques
     auto gathered = gather(turn, account, request.plan);
     if (!gathered) {
         return refuse(turn, call, gathered.error(), AuditStep::validate);
+    }
+    if (const auto allowed = check_opened(turn, request.plan, *gathered); !allowed) {
+        return refuse(turn, call, allowed.error(), AuditStep::validate);
     }
     TRY(keep_inputs(turn, *gathered));
     Decision decision = *std::move(begun);
@@ -382,6 +406,9 @@ Result<TurnReply> LoopService::run_dry_run(Turn& turn, const DryRunPlanRequest& 
     auto gathered = gather(turn, before->account, before->plan);
     if (!gathered) {
         return refuse(turn, call, gathered.error(), AuditStep::dry_run);
+    }
+    if (const auto allowed = check_opened(turn, before->plan, *gathered); !allowed) {
+        return refuse(turn, call, allowed.error(), AuditStep::dry_run);
     }
     TRY(keep_inputs(turn, *gathered));
     Decision decision = *before;

@@ -180,7 +180,7 @@ Result<void> LoopService::run_beat(Turn& turn, const VenueAccount& account) {
     Account next = *view.account;
     TRY(roll_to(next, turn.now()));
     const MarketSet market = parts_.feed.facts(priced_symbols(view));
-    mark(next, market);
+    mark(next, view.books->books, market);
     TRY_ASSIGN(const RiskMode aftermath, kill_aftermath(turn, account.tenant_id));
     const GatherInput input{
         .account = next,

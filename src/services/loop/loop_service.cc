@@ -200,13 +200,34 @@ Result<VenueAccount> LoopService::account_of(Turn& turn, const AccountId& accoun
     return VenueAccount{turn.tenant_id(), account_id, mode.mode};
 }
 
+namespace {
+
+Error no_account(const VenueAccount& key, const LoopMode& mode) {
+    if (key.mode == TradeMode::live) {
+        return fail(errors::unknown_account, "This tenant has no live account.").error();
+    }
+    std::string known = default_account_id().text();
+    for (const AccountId& id : mode.accounts) {
+        known += ", " + id.text();
+    }
+    return fail(
+               errors::unknown_account,
+               "This tenant has no account \"" + key.account_id.text() + "\"; it has " + known +
+                   ".")
+        .error();
+}
+
+}  // namespace
+
 Result<AccountView> LoopService::open_or_load(Turn& turn, const VenueAccount& key) {
     TRY_ASSIGN(AccountView view, load_account(turn, key));
     if (view.account) {
         return view;
     }
-    if (key.mode == TradeMode::live || key.account_id != default_account_id()) {
-        return fail(errors::unknown_account, "This tenant has no such account.");
+    TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, key.tenant_id));
+    if (key.mode == TradeMode::live ||
+        (key.account_id != default_account_id() && !mode.accounts.contains(key.account_id))) {
+        return std::unexpected(no_account(key, mode));
     }
     TRY_ASSIGN(RiskLimits limits, default_limits(parts_.config.paper_deposit));
     for (const LimitChange& change : parts_.config.limits) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,13 @@ public:
         std::function<void(Turn&, const OrderNews&)> on_order_news;
     };
     void set_overlay(Overlay overlay) { overlay_ = std::move(overlay); }
+    // `asset_not_allowed` names the markets that the turn's caller may not name. Set before the
+    // first turn; without it every caller may name every market.
+    using AssetRule = std::function<Result<void>(Turn&, std::span<const Symbol>)>;
+    void set_asset_rule(AssetRule rule) { asset_rule_ = std::move(rule); }
+    Result<void> check_assets(Turn& turn, std::span<const Symbol> symbols) {
+        return asset_rule_ ? asset_rule_(turn, symbols) : Result<void>();
+    }
 
     // After a restart: every account begins in safe recovery (S12).
     Result<void> open();
@@ -161,7 +169,8 @@ public:
     Result<std::string> instance_type(
         Turn& turn, const VenueAccount& account, const StrategyId& id);
     Result<VenueAccount> account_of(Turn& turn, const AccountId& account_id);
-    // Opens the main account of a mode that is not live when it does not exist yet.
+    // Opens the main account of a mode that is not live when it does not exist yet, and likewise
+    // one that a human gave a name; all are funded alike.
     Result<AccountView> open_or_load(Turn& turn, const VenueAccount& account);
     Result<Gathered> gather(Turn& turn, const VenueAccount& account, const Plan& plan);
     // The same for an account's strategies: without the modes of its concerns.
@@ -239,6 +248,10 @@ private:
     TurnRequest tool_turn(Caller caller, std::string function, const ToolCall& call, Reply reply);
     // A rule of the loop said no: the tool's own answer, on the record.
     Result<TurnReply> refuse(Turn& turn, const ToolCall& call, const Error& error, AuditStep step);
+
+    // The same for what a plan opens. What is held may be sold by whoever may trade, and cancels
+    // name no market: a list bounds what a key gets into, not the way out.
+    Result<void> check_opened(Turn& turn, const Plan& plan, const Gathered& facts);
 
     Result<TurnReply> run_state(Turn& turn, const CanonicalStateRequest& request);
     Result<TurnReply> run_snapshot(Turn& turn, const MarketSnapshotRequest& request);
@@ -322,6 +335,7 @@ private:
 
     Parts parts_;
     Overlay overlay_;
+    AssetRule asset_rule_;
     std::string config_text_;  // Canonical; the `config` artifact of every replay.
     struct Shared;             // What other threads read.
     std::shared_ptr<Shared> shared_;

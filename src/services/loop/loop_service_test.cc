@@ -43,6 +43,39 @@ std::string holding(const Json& account, std::string_view asset) {
     return "0";
 }
 
+// What no order could sell must not tie the account to a market for ever.
+TEST(Loop, DustIsCalledDustAndDoesNotKeepItsSymbol) {
+    LoopWorld world;
+    ASSERT_EQ(submit_status(world.trade("d1", one("buy", "1.04", "100.01"))), "acked");
+    ASSERT_EQ(submit_status(world.trade("d2", one("sell", "1", "99.99"))), "acked");
+    const Json account = world.account();
+    const Json& position = account.find("positions")->items().at(0);
+    EXPECT_EQ(*position.find("dust"), Json(true)) << to_text(position);
+    EXPECT_TRUE(account.find("unpriced")->items().empty());
+    for (const Json& row : account.find("allowed_envelope")->items()) {
+        const bool is_its_sell =
+            *row.find("symbol") == Json("ABCUSDT") && *row.find("side") == Json("sell");
+        if (is_its_sell) {
+            const std::string why = to_text(*row.find("blocked_by"));
+            EXPECT_TRUE(why.contains("exposure_leverage:dust:ABCUSDT")) << why;
+            EXPECT_FALSE(why.contains(":short:")) << why;
+        }
+    }
+    ChangeUniverseRequest request;
+    request.call.idempotency_key = IdempotencyKey::trusted("u1");
+    request.call.account_id = default_account_id();
+    request.remove = {Symbol::parse("ABCUSDT").value()};
+    Json answer;
+    world.plane->control->call(
+        {PlaneWorld::agent(), world.tenant, "u1"},
+        "change_universe",
+        request,
+        [&](const Result<Answer>& given) { answer = *parse_json(given->body); });
+    world.run_effects();
+    EXPECT_EQ(*answer.find("status"), Json("applied")) << to_text(answer);
+    EXPECT_FALSE(world.account().find("equity")->is_null());
+}
+
 TEST(Loop, AGoodOrderLeavesTheWholeTrail) {
     LoopWorld world;
     const Json answer = world.trade("d1", one("buy", "1", "100.01"));

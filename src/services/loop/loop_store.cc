@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/field_reader.h"
+#include "contracts/loop/control.h"
 #include "core/loop/decision_text.h"
 
 namespace interlock {
@@ -53,13 +54,28 @@ Result<AccountBooks> decode_account_books(const Json& json) {
 }
 
 Json encode(const LoopMode& mode) {
-    return Json::object({{"mode", to_word(mode.mode)}, {"live_enabled", mode.live_enabled}});
+    Json json = Json::object({{"mode", to_word(mode.mode)}, {"live_enabled", mode.live_enabled}});
+    if (!mode.accounts.empty()) {
+        Json accounts = Json::array();
+        for (const AccountId& id : mode.accounts) {
+            accounts.push(id.text());
+        }
+        json.set("accounts", std::move(accounts));
+    }
+    return json;
 }
 
 Result<LoopMode> decode_loop_mode(const Json& json) {
     FieldReader in(json);
-    return in.finish(LoopMode{
-        .mode = read_trade_mode(in, "mode"), .live_enabled = in.required<bool>("live_enabled")});
+    LoopMode mode{
+        .mode = read_trade_mode(in, "mode"), .live_enabled = in.required<bool>("live_enabled")};
+    if (const Json::Array* accounts = in.optional_array("accounts", kAccountsMax - 1)) {
+        for (const Json& item : *accounts) {
+            TRY_ASSIGN(AccountId id, AccountId::parse(item.is_string() ? item.as_string() : ""));
+            mode.accounts.insert(std::move(id));
+        }
+    }
+    return in.finish(std::move(mode));
 }
 
 std::string account_key(const VenueAccount& account) {

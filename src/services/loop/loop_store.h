@@ -1,7 +1,7 @@
 // The loop's machines in the store: account, books, decision and order rows, each decoded once and
 // shared between turns.
 //
-//     loop/<tenant>                        which mode the tenant runs in
+//     loop/<tenant>                        which mode the tenant runs in, and its further accounts
 //     account/<tenant>/<mode>/<account>    money, limits, counters
 //     books/<tenant>/<mode>/<account>      positions and open orders of every market
 //     order/<tenant>/<mode>/<account>/<id> one row per order, forever (S10)
@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ Result<AccountBooks> decode_account_books(const Json& json);
 struct LoopMode {
     TradeMode mode = TradeMode::paper;
     bool live_enabled = false;
+    std::set<AccountId> accounts = {};  // Those that humans opened beside the main one.
 };
 Json encode(const LoopMode& mode);
 Result<LoopMode> decode_loop_mode(const Json& json);

@@ -33,6 +33,9 @@ void set_owner_rules(const OwnerRules& rules) {
                 bots.restart_by_rule(tenant_id, "its access key was replaced");
             },
     });
+    rules.loop.set_asset_rule([&onboarding](Turn& turn, std::span<const Symbol> symbols) {
+        return onboarding.check_assets(turn, turn.principal(), symbols);
+    });
     bots.set_rules({
         .is_active =
             [&onboarding](const TenantId& tenant_id) { return onboarding.view(tenant_id).active; },

@@ -1,5 +1,6 @@
 // Ties the bots to the accounts of their owners: a signup brings a configuration, a plan bounds the
-// bot and its end stops it, a replaced key restarts it, and keys of a real exchange need a grant.
+// bot and its end stops it, a replaced key restarts it, keys of a real exchange need a grant, and a
+// key's asset list binds whatever it opens.
 // Neither service knows the other.
 #pragma once
 
@@ -22,6 +23,7 @@ struct OwnerRules {
     // Both outlive each other's calls: they are built and ended together.
     OnboardingService& onboarding;
     BotService& bots;
+    LoopService& loop;
     // What a new owner's bot trades, within so many symbols.
     std::function<BotConfig(std::size_t symbols_max)> first_config;
 };

@@ -17,7 +17,8 @@ StrategyService::Move plain_move(StrategyId id, ControlAction action, StrategyCa
 
 // A person's move as the control decision it is. Its id is bound to the call's key, so that a call
 // repeated with the same key is the same decision.
-Result<Json> StrategyService::payload_of(Turn& turn, const Move& move, const std::string& key) {
+Result<Json> StrategyService::payload_of(Turn& turn, const Move& move) {
+    const std::string& key = move.request.call.idempotency_key.text();
     TRY_ASSIGN(const StrategyInstance instance, find(turn, move.id));
     Json payload = Json::object({
         {"decision_id", std::string(kOperatorDecisionPrefix) + key},
@@ -31,9 +32,8 @@ Result<Json> StrategyService::payload_of(Turn& turn, const Move& move, const std
         {"dry_run", false},
         {"override", move.request.override_guards},
     });
-    if (move.request.expected_active_strategy_id) {
-        payload.set(
-            "expected_active_strategy_id", move.request.expected_active_strategy_id->text());
+    if (const ExpectedActive& expected = move.request.expected_active_strategy_id) {
+        payload.set("expected_active_strategy_id", *expected ? Json((*expected)->text()) : Json());
     }
     if (move.request.risk_mode) {
         payload.set("risk_mode", to_word(*move.request.risk_mode));
@@ -41,19 +41,32 @@ Result<Json> StrategyService::payload_of(Turn& turn, const Move& move, const std
     return payload;
 }
 
+// Answered once per key, whatever came of it: a move that was refused is never applied by its own
+// repetition, which its sender takes for the answer that was lost (turns.md 1).
+void StrategyService::submit_move(
+    Caller caller, const ControlFunction& function, Run run, Reply reply) {
+    std::string hash = std::move(caller.request_hash);
+    TurnRequest turn =
+        read_turn(std::move(caller), function.name, std::move(run), std::move(reply));
+    turn.key = function.key;
+    turn.request_hash = std::move(hash);
+    parts_.submit(std::move(turn));
+}
+
 void StrategyService::move(Caller caller, Move wanted, Reply reply) {
-    const std::string key = wanted.request.call.idempotency_key.text();
-    const std::string function = std::string(to_word(wanted.action)) + "_strategy";
-    TurnRequest turn = parts_.control.apply_turn(std::move(caller), Json(), std::move(reply));
-    turn.function = wanted.action == ControlAction::switch_strategy ? "switch_strategy" : function;
-    turn.decide = [this, wanted = std::move(wanted), key](Turn& t) -> Result<TurnReply> {
-        auto payload = payload_of(t, wanted, key);
+    const ControlFunction function{
+        wanted.action == ControlAction::switch_strategy
+            ? "switch_strategy"
+            : std::string(to_word(wanted.action)) + "_strategy",
+        wanted.request.call.idempotency_key};
+    Run run = [this, wanted = std::move(wanted)](Turn& t) -> Result<TurnReply> {
+        auto payload = payload_of(t, wanted);
         if (!payload) {
             return refuse_control(t, t.request().function, payload.error());
         }
         return parts_.control.apply(t, *payload);
     };
-    parts_.submit(std::move(turn));
+    submit_move(std::move(caller), function, std::move(run), std::move(reply));
 }
 
 void StrategyService::control(
@@ -87,12 +100,10 @@ void StrategyService::control(
         case HelperAction::start:
             break;
     }
-    const std::string key = request.call.idempotency_key.text();
+    const ControlFunction function{"control_strategy", request.call.idempotency_key};
     Move wanted =
         plain_move(std::move(id), ControlAction::switch_strategy, std::move(request.call));
-    TurnRequest turn = parts_.control.apply_turn(std::move(caller), Json(), std::move(reply));
-    turn.function = "control_strategy";
-    turn.decide = [this, wanted = std::move(wanted), key](Turn& t) -> Result<TurnReply> {
+    Run run = [this, wanted = std::move(wanted)](Turn& t) -> Result<TurnReply> {
         auto instance = find(t, wanted.id);
         if (!instance) {
             return refuse_control(t, "control_strategy", instance.error());
@@ -111,10 +122,10 @@ void StrategyService::control(
                     {},
                     {}});
         }
-        TRY_ASSIGN(const Json payload, payload_of(t, wanted, key));
+        TRY_ASSIGN(const Json payload, payload_of(t, wanted));
         return parts_.control.apply(t, payload);
     };
-    parts_.submit(std::move(turn));
+    submit_move(std::move(caller), function, std::move(run), std::move(reply));
 }
 
 Result<TurnReply> StrategyService::run_stop(

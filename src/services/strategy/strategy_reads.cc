@@ -137,6 +137,7 @@ Json describe(
     const ExecutionQuality quality = concern == nullptr ? ExecutionQuality::good : concern->quality;
     return Json::object({
         {"id", instance.strategy_id.text()},
+        {"strategy_id", instance.strategy_id.text()},  // As every request names it.
         {"name", name_of(instance)},
         {"strategy_type", instance.strategy_type},
         {"account_id", instance.account.account_id.text()},
@@ -207,6 +208,7 @@ Result<TurnReply> StrategyService::run_list(Turn& turn) {
         const auto blocked = why_blocked(*instance, concern.get(), found->second);
         strategies.push(Json::object({
             {"id", id.text()},
+            {"strategy_id", id.text()},
             {"name", name_of(*instance)},
             {"strategy_type", instance->strategy_type},
             {"mode", to_word(instance->mode)},

@@ -344,6 +344,16 @@ void StrategyService::set_concern(
             TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
             next.status = request.status;
             save_concern(turn, next);
+            if (next.status == ConcernStatus::informational) {
+                // What rests at the venue would go on trading.
+                TRY(parts_.loop.cancel_orders(
+                    turn,
+                    {.account = next.account,
+                     .decision_id = "sys_control",
+                     .which = [symbol = next.symbol](const OrderRecord& order) {
+                         return order.symbol() == symbol;
+                     }}));
+            }
             return Answer{
                 200,
                 to_text(Json::object({

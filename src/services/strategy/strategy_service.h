@@ -11,6 +11,7 @@
 
 #include "contracts/strategy/strategy_requests.h"
 #include "services/control/control_service.h"
+#include "services/loop/control_call.h"
 #include "services/loop/loop_service.h"
 #include "services/strategy/strategy_runtime.h"
 #include "services/strategy/strategy_ticker.h"
@@ -86,7 +87,8 @@ private:
         Json detail = Json::object();
     };
     Result<TurnReply> done(Turn& turn, StrategyInstance instance, Change change);
-    Result<Json> payload_of(Turn& turn, const Move& move, const std::string& key);
+    Result<Json> payload_of(Turn& turn, const Move& move);
+    void submit_move(Caller caller, const ControlFunction& function, Run run, Reply reply);
 
     // strategy_reads.cc
     Result<TurnReply> run_get(Turn& turn, const StrategyId& id, const Include& include);

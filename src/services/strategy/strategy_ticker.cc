@@ -269,7 +269,7 @@ Result<StrategyTicker::Sight> StrategyTicker::sight_of(
     sight.blocked =
         facts.blocked ? facts.blocked : why_blocked(instance, concern.get(), facts.market);
     sight.may_trade = instance.mode == InstanceMode::active && !instance.paused &&
-                      concern->status != ConcernStatus::paused;
+                      concern->status == ConcernStatus::active;
     if (sight.strategy) {
         sight.signals = parts_.feed.signals(instance.symbol, sight.strategy->timeframes());
         if (const auto wish = sight.strategy->bandwidth_wish()) {
@@ -309,8 +309,7 @@ std::optional<Blocked> StrategyTicker::why_blocked(
 Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathered& facts) const {
     const StrategyInstance& instance = *sight.instance;
     const RiskMode common = facts.state.risk_mode;
-    facts.state.risk_mode =
-        std::max({common, sight.concern->risk_mode, risk_mode_of(sight.concern->quality)});
+    facts.state.risk_mode = std::max(common, risk_mode_of(*sight.concern));
     Result<StrategyStep> stepped = [&]() -> Result<StrategyStep> {
         try {
             return sight.strategy->step({
@@ -325,9 +324,13 @@ Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathe
                 .posture = sight.posture,
             });
         } catch (const std::exception& thrown) {
-            return fail(errors::internal, std::string("The strategy threw: ") + thrown.what());
+            return fail(
+                errors::strategy_failed, std::string("The strategy threw: ") + thrown.what());
         }
     }();
+    if (!stepped && stepped.error() == errors::internal) {
+        stepped.error().kind = &errors::strategy_failed;
+    }
     facts.state.risk_mode = common;
     if (stepped && to_text(stepped->memory).size() > kStrategyMemoryBytesMax) {
         return fail(errors::out_of_range, "The strategy wants to keep more than 16 KiB of state.");

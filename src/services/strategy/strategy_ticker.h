@@ -19,6 +19,12 @@
 
 namespace interlock {
 
+namespace errors {
+// A strategy's own mistake: it latches the strategy and is none of the tenant's.
+inline constexpr ErrorKind strategy_failed{
+    "strategy_failed", 422, false, "Read the strategy's last_error, mend it, then resume it."};
+}  // namespace errors
+
 class StrategyTicker {
 public:
     static constexpr std::int64_t kErrorsInRowMax = 3;

@@ -225,16 +225,34 @@ TEST_F(StrategyTickerTest, AnObserverShowsItsPlanAndSendsNothing) {
 
 TEST_F(StrategyTickerTest, APausedConcernIsWatchedAndNotTraded) {
     start("grid_trader", StrategyWorld::grid_config());
-    world.answer_of([&](LoopService::Reply reply) {
-        world.plane->strategies->set_concern(
-            world.caller(),
-            ConcernId::trusted("main:abcusdt"),
-            {.call = {.idempotency_key = IdempotencyKey::trusted("p"), .reason = {}},
-             .status = ConcernStatus::paused},
-            std::move(reply));
-    });
+    world.set_concern(ConcernStatus::paused);
     world.pass(Duration::of_seconds(6));
     EXPECT_EQ(world.orders_sent(), 0);
+}
+
+// An agent can change nothing in such a concern, so nothing may go on in it; a human can.
+TEST_F(StrategyTickerTest, AConcernThatOnlyInformsDoesNotTradeUntilAHumanSaysSo) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.pass(Duration::of_seconds(5));
+    ASSERT_GT(world.open_orders(), 0u);
+    world.set_concern(ConcernStatus::informational);
+    world.pass(Duration::of_seconds(2));
+    EXPECT_EQ(world.open_orders(), 0u);
+    const auto sent = world.orders_sent();
+    world.pass(Duration::of_seconds(30));
+    EXPECT_EQ(world.orders_sent(), sent);
+    world.set_concern(ConcernStatus::active);
+    world.pass(Duration::of_seconds(5));
+    EXPECT_GT(world.open_orders(), 0u);
+}
+
+// The gates say so to every planner, and a cancel is still possible.
+TEST_F(StrategyTickerTest, NoPlannerTradesWhereTheConcernOnlyInforms) {
+    start("idle", Json::object());
+    world.set_concern(ConcernStatus::informational);
+    const Json answer = world.validate("x1", Json::array({LoopWorld::intent("buy", "1", "99")}));
+    EXPECT_NE(to_text(answer).find("risk_mode_halted"), std::string::npos) << to_text(answer);
+    EXPECT_EQ(world.open_orders(), 0u);
 }
 
 TEST_F(StrategyTickerTest, AGridThatStandsIsLeftAlone) {
