@@ -17,26 +17,6 @@ OrderFate fate_of(const LoopService::OrderNews& news) {
                                                   : OrderFate::rejected;
 }
 
-// How much worse a market order did than the touch it was planned on. Its reserve stands for that
-// touch and the slippage it was allowed.
-std::optional<Decimal> slippage_of(const LoopService::OrderNews& news) {
-    const OrderRecord& order = news.order;
-    if (order.request.order_type != OrderType::market || order.filled_qty.is_zero()) {
-        return std::nullopt;
-    }
-    const auto average = divide_half_even(order.filled_quote, order.filled_qty);
-    if (!average || order.reserve_price.is_zero()) {
-        return std::nullopt;
-    }
-    const bool is_buy = order.request.side == Side::buy;
-    const auto beyond =
-        is_buy ? subtract(*average, order.reserve_price) : subtract(order.reserve_price, *average);
-    const auto share = beyond ? divide_half_even(*beyond, order.reserve_price) : beyond;
-    const auto bps = share ? multiply_half_even(*share, Decimal(10'000)) : share;
-    const auto total = bps ? add(*bps, news.slippage_bps) : bps;
-    return total ? std::optional(*total) : std::nullopt;
-}
-
 // An order that was to be cancelled before `since` and that the venue has not said to be over.
 bool is_cancel_overdue(const AccountView& view, const Symbol& symbol, Timestamp since) {
     const SymbolBook* book = view.account ? find_book(view.books->books, symbol) : nullptr;
@@ -198,7 +178,7 @@ void ControlService::on_order_news(Turn& turn, const LoopService::OrderNews& new
         .at = turn.now(),
         .fate = fate_of(news),
         .latency = turn.now() - order.created_at,
-        .slippage_bps = slippage_of(news),
+        .slippage_bps = slippage_bps_of(order),
     };
     turn.after_commit([this, sample, account = order.request.account, symbol = order.symbol()] {
         {

@@ -175,6 +175,7 @@ Result<std::vector<OrderRecord>> LoopService::reserve_orders(
             return fail(errors::unknown_symbol, "There is no market for a planned symbol.");
         }
         TRY_ASSIGN(order.reserve_price, reserve_price(intent, market, reserved.account.limits));
+        order.touch_price = touch_price(intent, market);
         order = step_order(std::move(order), OrderSent{}, turn.now()).order;
         TRY(reserve_order(reserved.account, book_of(reserved.books, market->rules), order));
         orders.push_back(std::move(order));

@@ -217,8 +217,7 @@ Result<void> LoopService::note_submit(
         TRY(ask_venue(turn, decision.account, {.cause = AskCause::verify}));
     }
     if (overlay_.on_order_news) {
-        overlay_.on_order_news(
-            turn, {.order = order, .fate = outcome.fate, .slippage_bps = decision.slippage_bps});
+        overlay_.on_order_news(turn, {.order = order, .fate = outcome.fate});
     }
     save_decision(turn, std::move(decision));
     return {};

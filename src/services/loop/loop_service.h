@@ -71,7 +71,11 @@ public:
     struct OrderNews {
         const OrderRecord& order;
         EffectFate fate = EffectFate::done;
-        Decimal slippage_bps;  // That a market order was planned with.
+    };
+    // The mode of the concern that one market is.
+    struct MarketMode {
+        Symbol symbol;
+        RiskMode mode = RiskMode::normal;
     };
     // What control adds to the loop. Set before the first turn.
     struct Overlay {
