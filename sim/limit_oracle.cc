@@ -165,7 +165,7 @@ private:
             keep(
                 Edge::notional_per_trade,
                 factor.is_zero() ||
-                    one.notional < exact_.down(limits.max_notional_per_trade, factor));
+                    one.notional <= exact_.down(limits.max_notional_per_trade, factor));
             keep(
                 Edge::order_qty,
                 limits.max_order_qty.is_zero() || one.intent->qty <= limits.max_order_qty);

@@ -59,11 +59,11 @@ void check_entry_size(const IntentScratch& intent, const StateFacts& state, Gate
         const Decimal allowed = reckon.multiply_down(state.limits.max_notional_per_trade, factor);
         if (reckon.overflowed()) {
             notes.add_overflow(symbol);
-        } else if (intent.estimate.notional >= allowed) {
+        } else if (intent.estimate.notional > allowed) {
             notes.add(
                 breach_codes::kNotionalPerTrade,
                 symbol,
-                sentence("notional", intent.estimate.notional, "must stay below", allowed));
+                sentence("notional", intent.estimate.notional, "may be at most", allowed));
         }
     }
     const Decimal qty_max = state.limits.max_order_qty;

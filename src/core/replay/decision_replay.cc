@@ -95,7 +95,8 @@ Result<void> DecisionReplay::add(const AuditRecord& record, ReplayInputs& inputs
         return {};
     }
     if (const auto done = run(record, inputs); !done) {
-        if (done.error() != errors::replay_differs && done.error() != errors::not_replayable) {
+        if (done.error() != errors::replay_differs && done.error() != errors::not_replayable &&
+            done.error() != errors::other_policy) {
             return done;
         }
         note(done.error(), &record);
@@ -106,6 +107,7 @@ Result<void> DecisionReplay::add(const AuditRecord& record, ReplayInputs& inputs
 void DecisionReplay::note(const Error& error, const AuditRecord* record) {
     verdict_.outcome =
         error == errors::replay_differs ? ReplayOutcome::differs : ReplayOutcome::not_replayable;
+    verdict_.is_other_policy = error == errors::other_policy;
     verdict_.detail = error.message;
     if (record != nullptr) {
         verdict_.seq = record->seq;

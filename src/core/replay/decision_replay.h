@@ -27,9 +27,10 @@ struct ReplayVerdict {
     ReplayOutcome outcome = ReplayOutcome::ok;
     std::int64_t steps = 0;  // Re-run and found equal.
     // Of the first thing that is not as recorded:
-    std::int64_t seq = 0;  // The audit record; 0: the stored decision.
-    std::string event;     // Of that record; "" for the stored decision.
-    std::string detail;    // One sentence.
+    std::int64_t seq = 0;          // The audit record; 0: the stored decision.
+    std::string event;             // Of that record; "" for the stored decision.
+    std::string detail;            // One sentence.
+    bool is_other_policy = false;  // Not replayable for that reason and no other.
 };
 Json encode(const ReplayVerdict& verdict);
 

@@ -53,7 +53,7 @@ public:
     // Answers of read tools are kept this long (S14).
     static constexpr Duration kReadAnswerLife = Duration::of_minutes(10);
     // Version of the policy that gates, dry run and planners follow; part of every replay.
-    static constexpr std::string_view kPolicyVersion = "loop.v1";
+    static constexpr std::string_view kPolicyVersion = "loop.v2";
 
     using OnAccount = std::function<void(const Account&)>;
     struct Parts {
