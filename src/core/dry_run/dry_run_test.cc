@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "contracts/loop/test_facts.h"
 #include "core/gates/sample_world.h"
 
@@ -127,6 +129,52 @@ TEST(AdjustPlan, DropsTheOrderIdOfWhatItScaled) {
     const Adjustment adjustment = adjust(world);
     ASSERT_TRUE(adjustment.plan.has_value());
     EXPECT_TRUE(adjustment.plan->intents[0].order_client_id.empty());
+}
+
+Intent market_order(Side side, std::string_view qty) {
+    Intent intent = side == Side::buy ? sample_buy() : sample_sell();
+    intent.order_type = OrderType::market;
+    intent.limit_price.reset();
+    intent.time_in_force = TimeInForce::ioc;
+    intent.qty = sample_decimal(qty);
+    return intent;
+}
+
+TEST(AdjustPlan, CutsAnEntryToWhatTheBookCarries) {
+    SampleWorld world = sample_world();
+    world.plan.intents = {market_order(Side::buy, "0.02")};
+    world.market.markets[0].asks = {{Decimal(50'010), sample_decimal("0.015008")}};
+    const Adjustment adjustment = adjust(world);
+    ASSERT_TRUE(adjustment.plan.has_value());
+    EXPECT_EQ(to_text(adjustment.plan->intents[0].qty), "0.015");
+    EXPECT_EQ(adjustment.rounds, 1);
+}
+
+// Who wants out gets out as far as the book goes, and again with the next plan.
+TEST(AdjustPlan, CutsAReductionToWhatTheBookCarries) {
+    SampleWorld world = sample_world();
+    world.plan.intents = {market_order(Side::sell, "0.02")};
+    world.market.markets[0].bids = {{Decimal(50'000), sample_decimal("0.007")}};
+    ASSERT_FALSE(run_dry_run(input_of(world)).pass);
+    const Adjustment adjustment = adjust(world);
+    ASSERT_TRUE(adjustment.plan.has_value());
+    EXPECT_EQ(to_text(adjustment.plan->intents[0].qty), "0.007");
+}
+
+TEST(AdjustPlan, FindsNothingInAnEmptyBook) {
+    SampleWorld world = sample_world();
+    world.plan.intents = {market_order(Side::sell, "0.02")};
+    world.market.markets[0].bids.clear();
+    EXPECT_FALSE(adjust(world).plan.has_value());
+}
+
+TEST(AdjustPlan, DoesNotTryToCureAPostOnlyOrderThatTakes) {
+    SampleWorld world = sample_world();
+    world.plan.intents[0].post_only = true;
+    world.plan.intents[0].limit_price = Decimal(50'010);
+    const Adjustment adjustment = adjust(world);
+    EXPECT_FALSE(adjustment.plan.has_value());
+    EXPECT_EQ(adjustment.rounds, 0);
 }
 
 TEST(AdjustPlan, DoesNotTryToCureAConflictBySize) {

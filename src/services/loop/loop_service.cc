@@ -272,7 +272,7 @@ Result<std::string> LoopService::instance_type(
 Result<LoopService::Gathered> LoopService::gather(
     Turn& turn, const VenueAccount& key, const Plan& plan) {
     const std::vector<Symbol> wanted = symbols_of(plan);
-    TRY_ASSIGN(Gathered facts, gather_for(turn, key, wanted));
+    TRY_ASSIGN(Gathered facts, gather_deep(turn, key, wanted, wanted));
     if (overlay_.risk_mode && !wanted.empty()) {
         TRY_ASSIGN(const RiskMode stricter, overlay_.risk_mode(turn, key, wanted));
         facts.state.risk_mode = std::max(facts.state.risk_mode, stricter);
@@ -282,6 +282,14 @@ Result<LoopService::Gathered> LoopService::gather(
 
 Result<LoopService::Gathered> LoopService::gather_for(
     Turn& turn, const VenueAccount& key, const std::vector<Symbol>& symbols) {
+    return gather_deep(turn, key, symbols, {});
+}
+
+Result<LoopService::Gathered> LoopService::gather_deep(
+    Turn& turn,
+    const VenueAccount& key,
+    const std::vector<Symbol>& symbols,
+    const std::vector<Symbol>& deep) {
     Gathered facts;
     facts.key = key;
     TRY_ASSIGN(facts.view, open_or_load(turn, key));
@@ -289,7 +297,7 @@ Result<LoopService::Gathered> LoopService::gather_for(
     for (const Symbol& symbol : symbols) {
         add_symbol(priced, symbol);
     }
-    facts.market = parts_.feed.facts(priced);
+    facts.market = parts_.feed.deep_facts(priced, deep);
     TRY_ASSIGN(const RiskMode aftermath, kill_aftermath(turn, key.tenant_id));
     GatherInput input{
         .account = *facts.view.account,

@@ -165,7 +165,7 @@ public:
     // Opens the main account of a mode that is not live when it does not exist yet.
     Result<AccountView> open_or_load(Turn& turn, const VenueAccount& account);
     Result<Gathered> gather(Turn& turn, const VenueAccount& account, const Plan& plan);
-    // The same for an account's strategies: without the modes of its concerns.
+    // The same for looking only: without the depth of the books, which the dry run alone needs.
     Result<Gathered> gather_for(
         Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols);
     // Writes the facts as artifacts of the turn and names them in `inputs`.
@@ -234,6 +234,12 @@ public:
     Result<void> recover(Turn& turn, const VenueAccount& account, RecoveryStep step);
 
 private:
+    // With the depth of these books and of no other.
+    Result<Gathered> gather_deep(
+        Turn& turn,
+        const VenueAccount& account,
+        const std::vector<Symbol>& symbols,
+        const std::vector<Symbol>& deep);
     Result<RiskMode> kill_aftermath(Turn& turn, const TenantId& tenant_id);
     std::string config_ref(Turn& turn);
 
