@@ -159,8 +159,10 @@ private:
 
     void read_sizes() {
         const RiskLimits& limits = state_.limits;
-        const Decimal factor = size_factor_of(state_.risk_mode);
         for (const Bought& one : bought_) {
+            const SymbolFacts* held = state_.find(one.intent->symbol);
+            const Decimal factor = size_factor_of(
+                held == nullptr ? state_.risk_mode : std::max(state_.risk_mode, held->risk_mode));
             // With a factor of nothing another rule says no.
             keep(
                 Edge::notional_per_trade,

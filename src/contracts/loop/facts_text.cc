@@ -20,6 +20,7 @@ void append(CanonicalWriter& out, const SymbolFacts& facts) {
     out.integer("open_orders", facts.open_orders);
     out.decimal("open_sell_qty", facts.open_sell_qty);
     out.decimal("position", facts.position);
+    out.text("risk_mode", to_word(facts.risk_mode));
     out.text("symbol", facts.symbol.text());
     out.close_object();
 }

@@ -153,6 +153,7 @@ inline SymbolFacts draw_symbol_facts(const Symbol& symbol, const rc::Gen<Decimal
     facts.best_own_bid = draw_optional(gen);
     facts.best_own_ask = draw_optional(gen);
     facts.in_universe = *rc::gen::arbitrary<bool>();
+    facts.risk_mode = static_cast<RiskMode>(*rc::gen::inRange(0, 5));
     return facts;
 }
 

@@ -121,7 +121,7 @@ private:
             return guess.value();
         }
         guess.at_most_unless_zero(limits.max_order_qty);
-        const Decimal factor = size_factor_of(state_.risk_mode);
+        const Decimal factor = size_factor_of(state_.risk_mode_in(plan_.intents[0].symbol));
         guess.at_most_worth(reckon.multiply_down(limits.max_notional_per_trade, factor), price);
         const Decimal fee = reckon.fraction_of_bps(limits.taker_fee_bps);
         guess.at_most_worth(

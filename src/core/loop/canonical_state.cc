@@ -131,6 +131,21 @@ Result<Json> treasury(const CanonicalStateInput& input) {
     });
 }
 
+// Account and concern told apart: what restricts one market says nothing of the others.
+Json market_modes(const StateFacts& state) {
+    Json list = Json::array();
+    for (const SymbolFacts& facts : state.symbols) {
+        const RiskMode mode = state.risk_mode_in(facts.symbol);
+        list.push(Json::object({
+            {"symbol", facts.symbol.text()},
+            {"concern_mode", to_word(facts.risk_mode)},
+            {"risk_mode", to_word(mode)},
+            {"size_factor", to_text(size_factor_of(mode))},
+        }));
+    }
+    return list;
+}
+
 Json envelopes(const CanonicalStateInput& input) {
     Json list = Json::array();
     for (const Envelope& envelope : allowed_envelope(input.state, input.market)) {
@@ -169,6 +184,7 @@ Result<Json> canonical_state(const CanonicalStateInput& input) {
         {"peak_equity", to_text(state.peak)},
         {"account_id", state.account_id.text()},
         {"state_version", state.state_version},
+        {"market_modes", market_modes(state)},
         {"allowed_envelope", envelopes(input)},
     });
 }

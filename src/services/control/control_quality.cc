@@ -97,16 +97,21 @@ Result<void> note_quality(Turn& turn, const Concern& concern, ExecutionQuality b
     return {};
 }
 
-Result<RiskMode> ControlService::strictest_mode(
-    Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols) {
-    RiskMode strictest = RiskMode::normal;
-    for (const Symbol& symbol : symbols) {
-        TRY_ASSIGN(const auto concern, load_concern_of(turn, account, symbol));
+Result<std::vector<LoopService::MarketMode>> ControlService::market_modes(
+    Turn& turn, const VenueAccount& account) {
+    std::vector<LoopService::MarketMode> modes;
+    const auto known = concerns_.find(account);
+    if (known == concerns_.end()) {
+        return modes;
+    }
+    for (const ConcernId& id : known->second) {
+        TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
         if (concern) {
-            strictest = std::max({strictest, concern->risk_mode, risk_mode_of(concern->quality)});
+            modes.push_back(
+                {concern->symbol, std::max(concern->risk_mode, risk_mode_of(concern->quality))});
         }
     }
-    return strictest;
+    return modes;
 }
 
 Result<std::vector<StrategyId>> ControlService::active_strategies(

@@ -272,17 +272,27 @@ Result<std::string> LoopService::instance_type(
 Result<LoopService::Gathered> LoopService::gather(
     Turn& turn, const VenueAccount& key, const Plan& plan) {
     const std::vector<Symbol> wanted = symbols_of(plan);
-    TRY_ASSIGN(Gathered facts, gather_deep(turn, key, wanted, wanted));
-    if (overlay_.risk_mode && !wanted.empty()) {
-        TRY_ASSIGN(const RiskMode stricter, overlay_.risk_mode(turn, key, wanted));
-        facts.state.risk_mode = std::max(facts.state.risk_mode, stricter);
-    }
-    return facts;
+    return gather_deep(turn, key, wanted, wanted);
 }
 
 Result<LoopService::Gathered> LoopService::gather_for(
     Turn& turn, const VenueAccount& key, const std::vector<Symbol>& symbols) {
     return gather_deep(turn, key, symbols, {});
+}
+
+Result<void> LoopService::add_market_modes(Turn& turn, Gathered& facts) {
+    if (!overlay_.market_modes) {
+        return {};
+    }
+    TRY_ASSIGN(const std::vector<MarketMode> modes, overlay_.market_modes(turn, facts.key));
+    for (const MarketMode& one : modes) {
+        for (SymbolFacts& symbol : facts.state.symbols) {
+            if (symbol.symbol == one.symbol) {
+                symbol.risk_mode = one.mode;
+            }
+        }
+    }
+    return {};
 }
 
 Result<LoopService::Gathered> LoopService::gather_deep(
@@ -313,6 +323,7 @@ Result<LoopService::Gathered> LoopService::gather_deep(
     input.stricter_mode =
         std::max(input.stricter_mode, mode_of(step_tier(facts.view.account->tier, tier).raw));
     TRY_ASSIGN(facts.state, gather_facts(input));
+    TRY(add_market_modes(turn, facts));
     TRY_ASSIGN(facts.state.trading_enabled, is_trading_enabled(turn, *facts.view.account));
     if (!facts.state.trading_enabled || facts.state.kill_switch_active) {
         TRY_ASSIGN(facts.blocked, parts_.kill.why_stopped(turn, key.tenant_id));

@@ -79,9 +79,8 @@ public:
     };
     // What control adds to the loop. Set before the first turn.
     struct Overlay {
-        // The strictest mode of the concerns that these markets are (S4, S5).
-        std::function<Result<RiskMode>(Turn&, const VenueAccount&, const std::vector<Symbol>&)>
-            risk_mode;
+        // The modes of the account's concerns (S4, S5), each for its own market alone.
+        std::function<Result<std::vector<MarketMode>>(Turn&, const VenueAccount&)> market_modes;
         // The account's strategies that are active by the word of their concerns; gate 5 asks.
         std::function<Result<std::vector<StrategyId>>(Turn&, const VenueAccount&)>
             active_strategies;
@@ -240,6 +239,7 @@ private:
         const VenueAccount& account,
         const std::vector<Symbol>& symbols,
         const std::vector<Symbol>& deep);
+    Result<void> add_market_modes(Turn& turn, Gathered& facts);
     Result<RiskMode> kill_aftermath(Turn& turn, const TenantId& tenant_id);
     std::string config_ref(Turn& turn);
 

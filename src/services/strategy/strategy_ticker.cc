@@ -233,11 +233,9 @@ Result<StrategyTicker::Sight> StrategyTicker::sight_of(
     return sight;
 }
 
-Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathered& facts) const {
+Result<StrategyStep> StrategyTicker::step(
+    const Sight& sight, const LoopService::Gathered& facts) const {
     const StrategyInstance& instance = *sight.instance;
-    const RiskMode common = facts.state.risk_mode;
-    facts.state.risk_mode =
-        std::max({common, sight.concern->risk_mode, risk_mode_of(sight.concern->quality)});
     Result<StrategyStep> stepped = [&]() -> Result<StrategyStep> {
         try {
             return sight.strategy->step({
@@ -255,7 +253,6 @@ Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathe
             return fail(errors::internal, std::string("The strategy threw: ") + thrown.what());
         }
     }();
-    facts.state.risk_mode = common;
     if (stepped && to_text(stepped->memory).size() > kStrategyMemoryBytesMax) {
         return fail(errors::out_of_range, "The strategy wants to keep more than 16 KiB of state.");
     }

@@ -75,7 +75,7 @@ public:
         std::shared_ptr<const StrategyInstance> of,
         std::shared_ptr<const Concern> concern) const;
     // Steps the strategy on its own effective risk mode; never throws.
-    Result<StrategyStep> step(const Sight& sight, LoopService::Gathered& facts) const;
+    Result<StrategyStep> step(const Sight& sight, const LoopService::Gathered& facts) const;
 
 private:
     Result<void> tick_one(
