@@ -94,6 +94,9 @@ struct Decision {
     Json operation;     // The open call that waits for the venue; null without one.
     Json verification;  // Null before.
     Json record;        // What py_record_decision brought; null before.
+    // Of its record; empty and null before, and in decisions of policy 1.
+    std::string state_delta_ref;
+    Json metrics;
     std::string ledger_ref;
     std::string audit_ref;  // Of the latest step.
     Timestamp planned_at;
@@ -115,6 +118,10 @@ struct ExecuteClaim {
     Timestamp now;
 };
 std::optional<Error> why_not_executable(const Decision& decision, const ExecuteClaim& claim);
+
+// Parts of the record that its metrics are reckoned from (state_delta.h).
+Json encode_execution(const Decision& decision);
+Json encode_timestamps(const Decision& decision);
 
 // The replay record of seed 002 §5.3.
 Json replay_record(const Decision& decision);

@@ -68,6 +68,7 @@ private:
     Result<void> run_recheck(const AuditRecord& record, ReplayInputs& inputs);
     Result<void> run_record(const AuditRecord& record, ReplayInputs& inputs);
     Result<void> compare_record(const Json& record) const;
+    Result<void> compare_outputs(const Json& record, ReplayInputs& inputs);
     Result<void> compare_orders(const Json* orders, const Plan& plan) const;
     Result<void> compare_decision(const Decision& stored) const;
     Result<void> compare_verdicts(const Decision& stored) const;
@@ -105,6 +106,8 @@ private:
     std::optional<Timestamp> recorded_at_;
     std::string record_ref_;  // The planner's own account of it; "" without one.
     std::string ledger_ref_;
+    std::string state_delta_ref_;
+    std::string metrics_hash_;
     std::vector<std::string> verification_hashes_;
     // A verdict that came out otherwise, until the stored one shows where.
     std::shared_ptr<const Json> replayed_validation_;

@@ -260,7 +260,7 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
          .step = AuditStep::execute,
          .status = AuditStatus::started,
          .reason = "orders written ahead of the send",
-         .detail = attempt_detail(decision, execution_json(decision)),
+         .detail = attempt_detail(decision, encode_execution(decision)),
          .artifacts = {facts.inputs.state_ref, facts.inputs.market_ref}}));
     for (const OrderRecord& order : *orders) {
         turn.effect({
@@ -274,14 +274,6 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
     put_account(turn, std::move(reserved.account));
     save_books(turn, decision.account, std::move(reserved.books));
     return {};
-}
-
-Json LoopService::execution_json(const Decision& decision) {
-    Json rows = Json::array();
-    for (const Execution& row : decision.execution) {
-        rows.push(encode(row));
-    }
-    return rows;
 }
 
 Result<void> LoopService::enter_strategy(Turn& turn, Account& account, const StrategyId& id) {

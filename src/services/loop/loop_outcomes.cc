@@ -244,7 +244,7 @@ Json LoopService::execution_answer(const Decision& decision) {
     }
     return Json::object({
         {"status", execution_status(decision)},
-        {"execution", execution_json(decision)},
+        {"execution", encode_execution(decision)},
         {"cancels", std::move(cancels)},
         {"errors", std::move(errors)},
         {"audit_ref", decision.audit_ref},
@@ -261,7 +261,7 @@ Result<void> LoopService::answer_execution(Turn& turn, Decision& decision) {
          .step = AuditStep::execute,
          .status = status == "error" ? AuditStatus::failed : AuditStatus::passed,
          .reason = "all outcomes are in: " + std::string(status),
-         .detail = Json::object({{"orders", execution_json(decision)}})}));
+         .detail = Json::object({{"orders", encode_execution(decision)}})}));
     if (!decision.operation.is_null()) {
         TRY_ASSIGN(const OpenOperation operation, decode_open_operation(decision.operation));
         turn.complete(operation, Answer{200, to_text(execution_answer(decision))});

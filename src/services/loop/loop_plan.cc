@@ -8,6 +8,7 @@
 #include "base/json_list.h"
 #include "core/dry_run/dry_run.h"
 #include "core/loop/rehearsal.h"
+#include "core/loop/state_delta.h"
 #include "core/order/order_identity.h"
 #include "services/loop/loop_service.h"
 
@@ -278,6 +279,21 @@ Result<LoopService::Rehearsal> LoopService::dry_run_step(
 }
 
 Result<void> LoopService::record_step(Turn& turn, Decision& decision, AuditStatus status) {
+    std::vector<OrderClientId> ids;
+    for (const Execution& row : decision.execution) {
+        ids.push_back(row.order_client_id);
+    }
+    TRY_ASSIGN(const auto orders, records_of(turn, decision.account, ids));
+    TRY_ASSIGN(const Json delta, state_delta(decision, orders));
+    TRY_ASSIGN(std::string delta_text, canonical_json(delta));
+    decision.state_delta_ref = turn.put_artifact(std::move(delta_text));
+    TRY_ASSIGN(
+        decision.metrics,
+        decision_metrics({
+            .execution = encode_execution(decision),
+            .timestamps = encode_timestamps(decision),
+            .state_delta = delta,
+        }));
     TRY_ASSIGN(std::string record, canonical_json(replay_record(decision)));
     const std::string ref = turn.put_artifact(std::move(record));
     decision.ledger_ref = ref;
@@ -289,7 +305,7 @@ Result<void> LoopService::record_step(Turn& turn, Decision& decision, AuditStatu
          .step = AuditStep::record,
          .status = status,
          .reason = "decision " + std::string(to_word(decision.stage)),
-         .artifacts = {ref}});
+         .artifacts = {ref, decision.state_delta_ref}});
 }
 
 TurnRequest LoopService::validate_turn(Caller caller, ValidatePlanRequest request, Reply reply) {

@@ -325,6 +325,7 @@ TurnRequest LoopService::decision_turn(Caller caller, DecisionId decision_id, Re
         json.set("attempt", decision->attempt);
         json.set("account", encode(decision->account));
         json.set("planner", decision->planner);
+        json.set("planner_record", decision->record);
         json.set("ledger_ref", decision->ledger_ref);
         json.set("audit_ref", decision->audit_ref);
         return Answer{200, to_text(json)};

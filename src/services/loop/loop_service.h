@@ -264,7 +264,6 @@ private:
         Turn& turn, const Decision& decision, const Gathered& facts, Reserved& reserved);
     Result<void> reject_execution(
         Turn& turn, Decision& decision, const Gathered& facts, const Error& error);
-    static Json execution_json(const Decision& decision);
     // The throttle counts for a strategy of ours from its first aggressive order on.
     Result<void> enter_strategy(Turn& turn, Account& account, const StrategyId& id);
     Result<void> note_execution(
