@@ -163,6 +163,7 @@ Result<Json> canonical_state(const CanonicalStateInput& input) {
     TRY_ASSIGN(Json pnl_json, pnl(input));
     TRY_ASSIGN(Json treasury_json, treasury(input));
     return Json::object({
+        {"as_of", to_text(state.now)},
         {"balances", std::move(balance_list)},
         {"positions", std::move(position_list)},
         {"open_orders", open_orders(input)},

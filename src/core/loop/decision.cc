@@ -230,6 +230,15 @@ Result<Decision> decode_decision(const Json& json) {
     return in.finish(std::move(decision));
 }
 
+Result<void> require_tick(const Decision& decision, const TickId& tick_id) {
+    if (decision.tick_id != tick_id) {
+        return fail(
+            errors::decision_mismatch,
+            "This decision began in tick " + decision.tick_id.text() + ".");
+    }
+    return {};
+}
+
 bool is_answered(const Decision& decision) {
     const auto pending = [](const Execution& row) { return row.submit_status == "pending"; };
     const auto waiting = [](const CancelRow& row) { return row.status == "pending"; };
@@ -239,7 +248,9 @@ bool is_answered(const Decision& decision) {
 
 std::string_view execution_status(const Decision& decision) {
     const auto good = [](const Execution& row) { return row.submit_status == "acked"; };
-    const auto done = [](const CancelRow& row) { return row.status != "unknown"; };
+    const auto done = [](const CancelRow& row) {
+        return row.status == "canceled" || row.status == "not_open";
+    };
     const auto acked = std::count_if(decision.execution.begin(), decision.execution.end(), good) +
                        std::count_if(decision.cancels.begin(), decision.cancels.end(), done);
     const auto all =

@@ -106,6 +106,9 @@ struct Decision {
 Json encode(const Decision& decision);
 Result<Decision> decode_decision(const Json& json);
 
+// One decision keeps one tick; `decision_mismatch` names the one it began in.
+Result<void> require_tick(const Decision& decision, const TickId& tick_id);
+
 // True once no row is pending.
 bool is_answered(const Decision& decision);
 // ok: every order acked; partial: some; error: none.

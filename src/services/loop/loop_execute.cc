@@ -109,6 +109,9 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
     if (!before) {
         return no(errors::gate_not_passed, "Nothing was validated under this decision_id.");
     }
+    if (const auto same = require_tick(*before, call.tick_id); !same) {
+        return refuse(turn, call, same.error(), AuditStep::execute);
+    }
     if (const auto why = why_not_executable(*before, {.plan = request.plan, .now = turn.now()})) {
         return refuse(turn, call, *why, AuditStep::execute);
     }

@@ -239,6 +239,16 @@ Json LoopService::execution_answer(const Decision& decision) {
     }
     Json cancels = Json::array();
     for (const CancelRow& row : decision.cancels) {
+        if (row.status == "unknown_order" || row.status == "unknown") {
+            errors.push(Json::object({
+                {"code", row.status},
+                {"order_client_id", row.order_client_id.text()},
+                {"message",
+                 row.status == "unknown"
+                     ? "Whether it was cancelled is not known; the executor finds out."
+                     : "This account never had such an order; nothing was cancelled."},
+            }));
+        }
         cancels.push(Json::object(
             {{"order_client_id", row.order_client_id.text()}, {"status", row.status}}));
     }

@@ -105,6 +105,9 @@ Result<Decision> LoopService::begin_decision(
     if (before && before->account != wanted.account) {
         return fail(errors::decision_mismatch, "This decision began on another account or mode.");
     }
+    if (before) {
+        TRY(require_tick(*before, wanted.tick_id));
+    }
     Decision decision;
     decision.decision_id = wanted.decision_id;
     decision.tick_id = wanted.tick_id;
@@ -394,6 +397,9 @@ Result<TurnReply> LoopService::run_dry_run(Turn& turn, const DryRunPlanRequest& 
     TRY_ASSIGN(const auto before, load_decision(turn, turn.tenant_id(), call.decision_id));
     if (const auto why = why_not_rehearsable(before, request.plan, turn.now())) {
         return refuse(turn, call, *why, AuditStep::dry_run);
+    }
+    if (const auto same = require_tick(*before, call.tick_id); !same) {
+        return refuse(turn, call, same.error(), AuditStep::dry_run);
     }
     auto gathered = gather(turn, before->account, before->plan);
     if (!gathered) {
