@@ -160,13 +160,15 @@ private:
 
     void read_sizes() {
         const RiskLimits& limits = state_.limits;
-        const Decimal factor = size_factor_of(state_.risk_mode);
         for (const Bought& one : bought_) {
+            const SymbolFacts* held = state_.find(one.intent->symbol);
+            const Decimal factor = size_factor_of(
+                held == nullptr ? state_.risk_mode : std::max(state_.risk_mode, held->risk_mode));
             // With a factor of nothing another rule says no.
             keep(
                 Edge::notional_per_trade,
                 factor.is_zero() ||
-                    one.notional < exact_.down(limits.max_notional_per_trade, factor));
+                    one.notional <= exact_.down(limits.max_notional_per_trade, factor));
             keep(
                 Edge::order_qty,
                 limits.max_order_qty.is_zero() || one.intent->qty <= limits.max_order_qty);
@@ -309,6 +311,77 @@ std::optional<Kept> limits_kept(const PlanSight& sight) {
     Exactly exact;
     const auto bought = all_bought(sight, exact);
     return bought ? Reading(sight, *bought, exact).read() : std::nullopt;
+}
+
+// Each order eats what it takes, so that the next one meets what is left.
+std::optional<BooksRead> read_books(const PlanSight& sight) {
+    BooksRead read;
+    std::map<std::pair<Symbol, Side>, std::vector<DepthLevel>> left;
+    for (const Intent& intent : sight.plan.intents) {
+        const MarketFacts* market = sight.market.find(intent.symbol);
+        const bool is_limit = intent.order_type == OrderType::limit;
+        if (market == nullptr || !mid_of(*market) || !intent.qty.is_positive() ||
+            is_limit != intent.limit_price.has_value() ||
+            (is_limit && !intent.limit_price->is_positive()) ||
+            sight.plan.intents.size() > kIntentsMax) {
+            return std::nullopt;
+        }
+        const bool buys = intent.side == Side::buy;
+        const auto meets = [&](Decimal price) {
+            return !is_limit ||
+                   (buys ? price <= *intent.limit_price : price >= *intent.limit_price);
+        };
+        const bool takes = meets(buys ? *market->best_ask : *market->best_bid);
+        if (is_limit && intent.post_only) {
+            if (takes) {
+                read.would_take.insert(intent.symbol);
+            }
+            continue;
+        }
+        const bool is_whole = !is_limit || intent.time_in_force == TimeInForce::fok;
+        if (!takes && !is_whole) {
+            continue;
+        }
+        const auto& quotes = buys ? market->asks : market->bids;
+        auto& levels = left.try_emplace({intent.symbol, intent.side}, quotes).first->second;
+        Decimal missing = intent.qty;
+        for (DepthLevel& level : levels) {
+            const Decimal part = meets(level.price) ? std::min(missing, level.qty) : Decimal();
+            level.qty = Decimal::from_units(level.qty.units() - part.units());
+            missing = Decimal::from_units(missing.units() - part.units());
+        }
+        if (is_whole && missing.is_positive()) {
+            read.too_thin.insert(intent.symbol);
+        }
+    }
+    return read;
+}
+
+void LimitOracle::judge_books(
+    const PlanSight& sight, const Json& dry_run, const std::string& name) {
+    const auto read = read_books(sight);
+    if (!read) {
+        return;
+    }
+    const auto compare = [&](std::string_view code, const std::set<Symbol>& wanted) {
+        const std::string prefix = "dry_run:" + std::string(code) + ":";
+        std::set<std::string> named;
+        for (const Json& reason : dry_run.find("blocking_reasons")->items()) {
+            if (reason.as_string().starts_with(prefix)) {
+                named.insert(reason.as_string().substr(prefix.size()));
+            }
+        }
+        for (const Symbol& symbol : wanted) {
+            if (named.erase(std::string(symbol.text())) == 0) {
+                log_.report("N3", name + " passes although " + prefix + std::string(symbol.text()));
+            }
+        }
+        if (!named.empty()) {
+            log_.report("N3", name + " is refused for " + prefix + *named.begin() + " for nothing");
+        }
+    };
+    compare("book_too_thin", read->too_thin);
+    compare("would_take", read->would_take);
 }
 
 std::optional<Plan> moved(const PlanSight& sight, std::int64_t steps, std::int64_t ticks) {

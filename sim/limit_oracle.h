@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,12 +78,22 @@ struct PlanSight {
 using Kept = std::array<bool, kPlanEdges>;
 std::optional<Kept> limits_kept(const PlanSight& sight);
 
+// Whose books do not carry the orders that must fill whole, and whose would let a post-only order
+// take; nothing for a plan that meets a market without prices.
+struct BooksRead {
+    std::set<Symbol> too_thin;
+    std::set<Symbol> would_take;
+};
+std::optional<BooksRead> read_books(const PlanSight& sight);
+
 class LimitOracle {
 public:
     explicit LimitOracle(ViolationLog& log) : log_(log) {}
 
     // What the gates said of a plan, as it was recorded.
     void judge(const PlanSight& sight, const Json& validation, const std::string& name);
+    // The same of the dry run, about the depth of the books.
+    void judge_books(const PlanSight& sight, const Json& dry_run, const std::string& name);
     EdgeCounts& edges() { return edges_; }
     const EdgeCounts& edges() const { return edges_; }
 

@@ -40,6 +40,49 @@ void LoopInvariant::compare_with_venue(const VenueAccount& account, const Held& 
     }
     compare_orders(held, *truth);
     compare_fills(held, *truth);
+    compare_slippage(account, *truth);
+}
+
+// What a decision's record says of an order's price is what the venue traded at, against the touch
+// that the order was decided on.
+void LoopInvariant::compare_slippage(const VenueAccount& account, const VenueReport& truth) {
+    constexpr Decimal kRounding = Decimal::from_units(1'000'000'000);
+    struct Traded {
+        Decimal qty;
+        Decimal quote;
+    };
+    std::map<OrderClientId, Traded> traded;
+    for (const VenueFill& fill : truth.fills) {
+        Traded& sum = traded[fill.order_client_id];
+        sum.qty = or_huge(add(sum.qty, fill.qty));
+        sum.quote = or_huge(add(sum.quote, or_huge(multiply_half_even(fill.qty, fill.price))));
+    }
+    for (const auto& [name, told] : recorded_) {
+        if (name.first != account) {
+            continue;
+        }
+        const Traded& sum = traded[name.second];
+        if (sum.qty != told.filled_qty || sum.quote != told.filled_quote) {
+            broken("slippage", name.second.text() + " is recorded with other fills than it had");
+        }
+        const OrderRecord& order = orders_.at(name);
+        if (!told.slippage_bps || !order.touch_price || sum.qty.is_zero()) {
+            continue;
+        }
+        const Decimal at_touch = or_huge(multiply_half_even(sum.qty, *order.touch_price));
+        const bool buys = order.request.side == Side::buy;
+        const Decimal worse =
+            or_huge(buys ? subtract(sum.quote, at_touch) : subtract(at_touch, sum.quote));
+        const Decimal bps = or_huge(
+            divide_half_even(or_huge(multiply_half_even(worse, Decimal(10'000))), at_touch));
+        const Decimal off = or_huge(subtract(bps, *told.slippage_bps));
+        if (off > kRounding || or_huge(negate(off)) > kRounding) {
+            broken(
+                "slippage",
+                name.second.text() + " is recorded with " + to_text(*told.slippage_bps) +
+                    " basis points, the venue made it " + to_text(bps));
+        }
+    }
 }
 
 void LoopInvariant::compare_orders(const Held& held, const VenueReport& truth) {

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "base/canonical_json.h"
+#include "base/errors.h"
+#include "base/field_reader.h"
 #include "core/dry_run/dry_run.h"
 #include "core/gates/gates.h"
 #include "core/order/order_identity.h"
@@ -244,6 +246,8 @@ void LoopInvariant::on_record(const AuditRecord& record, Changes& changes) {
         }
     } else if (draft.event == "EXECUTION_ATTEMPT" && draft.status == AuditStatus::started) {
         check_execution(decision, changes);
+    } else if (draft.event == "DECISION_RECORDED" && draft.actor != AuditActor::codex) {
+        note_recorded(decision, record);
     }
 }
 
@@ -368,6 +372,10 @@ void LoopInvariant::check_dry_run(const Decision& decision, bool passed, const C
             });
         }
     }
+    limits_.judge_books(
+        {facts->state, facts->market, decision.plan},
+        decision.dry_run,
+        decision.decision_id.text());
     if (again.pass != passed || bytes_of(encode(again)) != bytes_of(recorded)) {
         broken(
             "I9", "the dry run says something else of " + decision.decision_id.text() + " again");
@@ -393,6 +401,11 @@ void LoopInvariant::check_execution(const Decision& decision, const Changes& cha
     if (!again.pass) {
         broken("N2", decision.decision_id.text() + " is executed although a gate says no");
     }
+    for (const OrderRecord& order : latest_orders_) {
+        if (order.decision_id == decision.decision_id) {
+            check_touch(order, *facts);
+        }
+    }
     for (const Execution& row : decision.execution) {
         if (decision.tick_id.empty() || decision.decision_id.empty() ||
             row.order_client_id.empty()) {
@@ -402,6 +415,48 @@ void LoopInvariant::check_execution(const Decision& decision, const Changes& cha
     if (has_entries(decision)) {
         check_entries(decision, before->second);
         check_limits(decision, accounts_.at(decision.account));
+    }
+}
+
+// Slippage is measured against the best price of the facts that let the order go, whatever the
+// caller assumed.
+void LoopInvariant::check_touch(const OrderRecord& order, const SeenFacts& facts) {
+    const MarketFacts* market = facts.market.find(order.symbol());
+    const auto touch = market == nullptr                 ? std::nullopt
+                       : order.request.side == Side::buy ? market->best_ask
+                                                         : market->best_bid;
+    if (order.touch_price != touch) {
+        broken(
+            "slippage",
+            name_of(order.request.account, order.id()) + " keeps the touch " +
+                (order.touch_price ? to_text(*order.touch_price) : "of nothing") +
+                ", its facts say " + (touch ? to_text(*touch) : "nothing"));
+    }
+}
+
+void LoopInvariant::note_recorded(const Decision& decision, const AuditRecord& record) {
+    const auto bytes = artifacts_.find(record.draft.artifacts.back());
+    const auto delta = bytes == artifacts_.end() ? fail(errors::corrupt_data, "it is not there")
+                                                 : parse_json(bytes->second);
+    const Json* orders = delta ? delta->find("orders") : nullptr;
+    if (orders == nullptr || orders->items().size() != decision.execution.size()) {
+        broken("slippage", decision.decision_id.text() + " is recorded without its state delta");
+        return;
+    }
+    for (const Json& row : orders->items()) {
+        FieldReader in(row);
+        const auto id = in.required<OrderClientId>("order_client_id");
+        const RecordedOrder order{
+            .filled_qty = in.required<Decimal>("filled_qty"),
+            .filled_quote = in.required<Decimal>("filled_quote"),
+            .slippage_bps = in.required_nullable<Decimal>("slippage_bps"),
+        };
+        // One that was thought lost may still turn up; the others are over for good.
+        const auto state = in.required<std::string>("state");
+        const bool is_over = state == "filled" || state == "canceled";
+        if (is_over && in.required<Decimal>("open_qty").is_zero()) {
+            recorded_.insert_or_assign({decision.account, id}, order);
+        }
     }
 }
 

@@ -94,6 +94,8 @@ private:
     void check_validation(const Decision& decision, bool passed);
     void check_dry_run(const Decision& decision, bool passed, const Changes& changes);
     void check_plan(const Decision& decision);
+    void check_touch(const OrderRecord& order, const SeenFacts& facts);
+    void note_recorded(const Decision& decision, const AuditRecord& record);
     void check_execution(const Decision& decision, const Changes& changes);
     void check_entries(const Decision& decision, const Before& before);
     void check_limits(const Decision& decision, const Held& now);
@@ -103,6 +105,7 @@ private:
     void compare_with_venue(const VenueAccount& account, const Held& held);
     void compare_orders(const Held& held, const VenueReport& truth);
     void compare_fills(const Held& held, const VenueReport& truth);
+    void compare_slippage(const VenueAccount& account, const VenueReport& truth);
     // Null when they cannot be had. The steps of a built-in planner share theirs.
     std::shared_ptr<const SeenFacts> facts_of(const StepInputs& inputs);
     void broken(std::string_view invariant, const std::string& what) {
@@ -116,6 +119,13 @@ private:
     std::map<OrderName, OrderRecord> orders_;
     std::map<std::string, std::string> artifacts_;  // By hash.
     std::map<OrderName, std::uint64_t> sent_;
+    // Orders that were over when their decision was recorded, as its state delta tells them.
+    struct RecordedOrder {
+        Decimal filled_qty;
+        Decimal filled_quote;
+        std::optional<Decimal> slippage_bps;
+    };
+    std::map<OrderName, RecordedOrder> recorded_;
     StepInputs latest_inputs_;
     std::shared_ptr<const SeenFacts> latest_facts_;
     std::map<TenantId, std::shared_ptr<const SeenFacts>> seen_;

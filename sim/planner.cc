@@ -36,7 +36,12 @@ Decimal price_off(Decimal touch, std::int64_t bps, Decimal tick) {
 Command HostilePlanner::call(
     SeededRandom& random, const TenantId& tenant_id, std::string tool, Json body) {
     const std::string number = std::to_string(++numbers_[tenant_id]);
-    body.set("tick_id", "tick" + number);
+    // A decision keeps its tick; every fiftieth call forgets that.
+    constexpr std::uint64_t kOtherTickEvery = 50;
+    const Json* decision = body.find("decision_id");
+    const bool has_decision = decision != nullptr && decision->is_string();
+    const bool forgets = numbers_[tenant_id] % kOtherTickEvery == 0;
+    body.set("tick_id", "tick" + (has_decision && !forgets ? decision->as_string() : number));
     body.set("idempotency_key", "t" + number);
     Command command;
     command.kind = Command::Kind::tool;

@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 41> kPlants{{
+constexpr std::array<PlantInfo, 42> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -228,6 +228,12 @@ constexpr std::array<PlantInfo, 41> kPlants{{
      "with the records before a cut goes the seal at it",
      "archive",
      Store::memory},
+    {Plant::blur_touch,
+     "blur_touch",
+     "the slippage of market orders is measured against what was reserved for them",
+     "slippage",
+     Store::any,
+     true},
     {Plant::forget_blocked,
      "forget_blocked",
      "a restart forgets that a block is on record",

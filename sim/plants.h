@@ -57,6 +57,7 @@ enum class Plant {
     forget_folds,
     trust_tampered,
     archive_too_much,
+    blur_touch,
     forget_blocked,
     show_trading,
 };

@@ -106,6 +106,20 @@ Result<void> widen_limit(Turn& turn) {
     return {};
 }
 
+// The plant blur_touch.
+Result<void> blur_touches(Turn& turn) {
+    TRY_ASSIGN(const AccountView view, load_account(turn, main_account(turn.tenant_id())));
+    for (const SymbolBook& book : view.books->books) {
+        for (OrderRecord order : book.open) {
+            if (order.state == OrderState::submitting && order.touch_price) {
+                order.touch_price = order.reserve_price;
+                save_order(turn, order);
+            }
+        }
+    }
+    return {};
+}
+
 // The plant drop_worst_case.
 Result<void> drop_unknown_orders(Turn& turn) {
     const VenueAccount account = main_account(turn.tenant_id());
@@ -140,6 +154,9 @@ void Server::call_tool(const Command& command, std::function<void(Result<Answer>
 }
 
 void Server::plant_into_tool(TurnRequest& request, const Command& command) {
+    if (world_.plant == Plant::blur_touch && request.function == "py_execute_plan") {
+        add_to(request, blur_touches);
+    }
     const Json* id = command.body.find("decision_id");
     if (request.function != "py_validate_plan" || id == nullptr || !id->is_string()) {
         return;

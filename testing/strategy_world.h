@@ -9,6 +9,8 @@ namespace interlock {
 
 class StrategyWorld : public LoopWorld {
 public:
+    using LoopWorld::LoopWorld;
+
     // A grid whose orders rest near the market, so that it always has some open.
     static Json grid_config() {
         return Json::object({

@@ -7,12 +7,14 @@
 // |"ok"}; {"break_store": bool}; {"kill_file": bool}; {"expect_events": {"tenant", "events"}};
 // {"expect_effects": {"kind": n}}; {"watch": true} looks at the venue; {"market": {"bid", "ask",
 // "halted"}} in ticks; {"venue": [faults]}; {"stand_still_seconds": n} moves the clock alone.
-// Expected bodies are matched as subsets: members named must be there and equal; "$any" matches
-// anything, "$saved:name" what an earlier step saved, {"$has": [...]} an array that holds these.
-// "$cookie:name" saves a cookie of the answer.
+// Expected bodies are matched as subsets: members named must be there and equal. "$saved:name" is
+// what an earlier step saved, {"$has": [...]} an array that holds these, "$<form>" a value of one
+// of kForms ("$count" and "$audit_ref" besides), for what may be another in every run. Nothing
+// matches everything. "$cookie:name" saves a cookie of the answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -52,6 +54,68 @@ std::vector<CaseFile> case_files() {
         return a.name < b.name;
     });
     return files;
+}
+
+// A text that begins so and goes on with so many characters of an alphabet; no length: with a whole
+// number above zero.
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kHex = "0123456789abcdef";
+constexpr std::string_view kBase32 = "abcdefghijklmnopqrstuvwxyz234567";
+struct Form {
+    std::string_view name;
+    std::string_view prefix;
+    std::string_view alphabet;
+    std::size_t length = 0;
+};
+constexpr std::array kForms{
+    Form{"$hash", "", kHex, 64},
+    Form{"$signature", "", kHex, 128},
+    Form{"$artifact", "sha256:", kHex, 64},
+    Form{"$audit_id", "demo.", kDigits},
+    Form{"$system_id", "sys_", kDigits},
+    Form{"$order_id", "h", kBase32, 31},
+    Form{"$approval_id", "apr_", kBase32, 26},
+    Form{"$human_id", "hum_", kBase32, 26},
+    Form{"$tenant_id", "tn_", kBase32, 26},
+    Form{"$key_id", "key_", kBase32, 26},
+    Form{"$agent", "agent:key_", kBase32, 26},
+    Form{"$access_key", "ilk_", kBase32, 52},
+    Form{"$relay_secret", "ilr_", kBase32, 52},
+    Form{"$recovery_code", "ilr-", "abcdefghijklmnopqrstuvwxyz234567-", 24},
+};
+
+bool fits(std::string_view text, const Form& form) {
+    if (!text.starts_with(form.prefix)) {
+        return false;
+    }
+    const std::string_view rest = text.substr(form.prefix.size());
+    const bool is_long =
+        form.length == 0 ? !rest.empty() && rest.front() != '0' : rest.size() == form.length;
+    return is_long && rest.find_first_not_of(form.alphabet) == std::string_view::npos;
+}
+
+bool has_form(const Json& found, const std::string& name) {
+    if (name == "$count") {
+        return !found.is_string() && fits(to_text(found), {name, "", kDigits});
+    }
+    if (!found.is_string()) {
+        return false;
+    }
+    const std::string_view text = found.as_string();
+    if (name == "$audit_ref") {  // "<seq>:<first 16 hex digits of its hash>"
+        const std::size_t colon = text.find(':');
+        return colon != std::string_view::npos &&
+               fits(text.substr(0, colon), {name, "", kDigits}) &&
+               fits(text.substr(colon + 1), {name, "", kHex, 16});
+    }
+    const auto form = std::find_if(
+        kForms.begin(), kForms.end(), [&](const Form& one) { return one.name == name; });
+    return form != kForms.end() && fits(text, *form);
+}
+
+bool is_form(const Json& wanted) {
+    return wanted.is_string() && wanted.as_string().starts_with("$") &&
+           !wanted.as_string().starts_with("$saved:");
 }
 
 class CaseRunner {
@@ -169,7 +233,10 @@ private:
     }
 
     void match(const Json& found, const Json& wanted, const std::string& path) {
-        if (wanted.is_string() && wanted.as_string() == "$any") {
+        if (is_form(wanted)) {
+            EXPECT_TRUE(has_form(found, wanted.as_string()))
+                << path << " is " << to_text(found) << " and has not the form "
+                << wanted.as_string();
             return;
         }
         if (const Json* parts = wanted.find("$has")) {
@@ -206,6 +273,9 @@ private:
 
     // The same without complaint, for one of several items.
     bool holds(const Json& found, const Json& wanted) const {
+        if (is_form(wanted)) {
+            return has_form(found, wanted.as_string());
+        }
         if (!wanted.is_object()) {
             return to_text(found) == fill(to_text(wanted));
         }

@@ -123,8 +123,10 @@ std::string describe(const ReceiptReport& report) {
         {"signed by", to_hex(report.public_key)},
     });
     text += "OK: " + count_text(report.records, "audit record") + ", " +
-            count_text(report.artifacts, "input") + ", " + count_text(report.replay.steps, "step") +
-            " replayed to the same bytes.\n";
+            count_text(report.artifacts, "input") + ", " +
+            (report.replay.is_other_policy
+                 ? "not decided again. " + report.replay.detail + "\n"
+                 : count_text(report.replay.steps, "step") + " replayed to the same bytes.\n");
     if (!report.authorship_proven) {
         text += "Note: the key is the file's own; give --key to know whose receipt it is.\n";
     }

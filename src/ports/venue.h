@@ -60,8 +60,12 @@ class MarketFeed {
 public:
     virtual ~MarketFeed() = default;
     virtual std::vector<Symbol> symbols() const = 0;
-    // Facts as of now, for those of the symbols that exist. Statistics are quantised (S6).
-    virtual MarketSet facts(std::span<const Symbol> symbols) const = 0;
+    // Facts as of now, for those of the symbols that exist. Statistics are quantised (S6). Depth is
+    // told of those that are in `deep` as well: it is much, and only who rehearses an order needs
+    // it.
+    virtual MarketSet deep_facts(
+        std::span<const Symbol> symbols, std::span<const Symbol> deep) const = 0;
+    MarketSet facts(std::span<const Symbol> symbols) const { return deep_facts(symbols, {}); }
     // What the closed candles of these timeframes say, ascending and each once. Empty for a symbol
     // that does not exist; a feed that keeps no candles is always empty.
     virtual MarketSignals signals(

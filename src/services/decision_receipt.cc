@@ -172,11 +172,12 @@ Result<std::string> write_receipt(
     }
     // What is handed out was checked the way its reader will check it.
     const ReceiptReport report = verify_receipt(text, sources.signer.first_public_key);
-    if (!report.ok()) {
+    if (!report.ok() || report.replay.outcome != ReplayOutcome::ok) {
         return fail(
             report.replay.outcome == ReplayOutcome::not_replayable ? errors::not_replayable
                                                                    : errors::replay_differs,
-            "The decision cannot be vouched for: " + report.problem);
+            "The decision cannot be vouched for: " +
+                (report.ok() ? report.replay.detail : report.problem));
     }
     return text;
 }
@@ -389,7 +390,9 @@ private:
         const Json* row = receipt.find("decision");
         replay.compare_stored(row);
         report_.replay = replay.verdict();
-        if (report_.replay.outcome != ReplayOutcome::ok) {
+        // One of an older policy still holds: that it is what was decided is shown by everything
+        // but deciding it again.
+        if (report_.replay.outcome != ReplayOutcome::ok && !report_.replay.is_other_policy) {
             return no("The decision does not replay: " + report_.replay.detail);
         }
         TRY_ASSIGN(report_.decision, decode_decision(*row));
@@ -425,6 +428,7 @@ Json encode(const ReceiptReport& report) {
         {"records", report.records},
         {"artifacts", report.artifacts},
         {"steps", report.replay.steps},
+        {"replay", to_word(report.replay.outcome)},
         {"public_key", to_hex(report.public_key)},
         {"authorship_proven", report.authorship_proven},
     });

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "base/errors.h"
 #include "base/json.h"
 #include "services/test_tampered_store.h"
@@ -57,6 +60,67 @@ TEST(Receipt, WithoutAKeyProvesNoAuthor) {
 TEST(Receipt, OfAnotherKeyIsRefused) {
     const Ed25519KeyPair other = *ed25519_from_seed(std::string(32, 'o'));
     EXPECT_FALSE(verify_receipt(a_receipt(), other.public_key).ok());
+}
+
+// As the version before wrote it, under policy 1.
+std::string older(const std::string& name) {
+    std::ifstream in(std::string(INTERLOCK_SOURCE_DIR) + "/conformance/replay/policy_1_" + name);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+std::string older_receipt() {
+    return older("receipt.json");
+}
+
+TEST(OlderRow, OfAnOrderKnowsNoTouchAndHasNoSlippage) {
+    const auto json = parse_json(older("order.json"));
+    ASSERT_TRUE(json) << "the stored row is missing";
+    const auto order = decode_order_record(*json);
+    ASSERT_TRUE(order) << order.error().message;
+    EXPECT_TRUE(order->filled_qty.is_positive());
+    EXPECT_FALSE(order->touch_price);
+    EXPECT_FALSE(slippage_bps_of(*order));
+    EXPECT_EQ(to_text(encode(*order)), to_text(*json));
+}
+
+TEST(Receipt, OfAnOlderPolicyHoldsAndIsNotDecidedAgain) {
+    const ReceiptReport report = verify_receipt(older_receipt());
+    EXPECT_EQ(report.problem, "");
+    EXPECT_EQ(report.records, 9);
+    ASSERT_TRUE(report.decision.has_value());
+    EXPECT_EQ(report.decision->stage, DecisionStage::recorded);
+    EXPECT_EQ(report.replay.outcome, ReplayOutcome::not_replayable);
+    EXPECT_EQ(
+        report.replay.detail, "The decision was made by policy 1; this program replays policy 2.");
+}
+
+TEST(Receipt, OfAnOlderPolicyIsGuardedAgainstAFlippedByte) {
+    const std::string whole = older_receipt();
+    ASSERT_TRUE(verify_receipt(whole).ok());
+    for (std::size_t at = 0; at < whole.size(); at += 97) {
+        std::string text = whole;
+        text[at] = static_cast<char>(text[at] ^ 1);
+        EXPECT_FALSE(verify_receipt(text).ok()) << "at byte " << at;
+    }
+}
+
+// Nobody signs anew what cannot be decided again.
+TEST(Receipt, IsNotMadeOfADecisionOfAnOlderPolicy) {
+    LoopWorld world;
+    world.trade("d1", Json::array({LoopWorld::intent("buy", "1", "100.01")}));
+    TamperedStore store(world.memory);
+    const std::string config = R"({"policy":"loop.v1"})";
+    store.on_record = [&](AuditDraft& draft) {
+        if (draft.event == "VALIDATION_RESULT") {
+            draft.artifacts.back() = "sha256:" + sha256_hex(config);
+        }
+    };
+    TurnCommit kept;
+    kept.artifacts.push_back({world.tenant, sha256_hex(config), config});
+    ASSERT_TRUE(world.memory.commit({&kept, 1}));
+    const auto text = receipt_from(world, store);
+    ASSERT_FALSE(text.has_value());
+    EXPECT_EQ(text.error().code(), errors::not_replayable.code);
+    EXPECT_NE(text.error().message.find("policy 1"), std::string::npos) << text.error().message;
 }
 
 TEST(Receipt, IsSmall) {

@@ -222,7 +222,7 @@ TEST(Replay, AMissingInputIsNotReplayable) {
 TEST(Replay, AnotherPolicyIsNotReplayable) {
     LoopWorld world;
     world.trade("d1", one("buy", "1", "100.01"));
-    const std::string other = R"({"policy":"loop.v2"})";
+    const std::string other = R"({"policy":"loop.v1"})";
     TamperedStore store(world.memory);
     store.on_record = [&](AuditDraft& draft) {
         if (draft.event == "VALIDATION_RESULT") {
@@ -234,6 +234,8 @@ TEST(Replay, AnotherPolicyIsNotReplayable) {
     ASSERT_TRUE(world.memory.commit({&kept, 1}));
     const ReplayReport report = replay_of(world, store);
     EXPECT_EQ(report.not_replayable, 1);
+    EXPECT_EQ(
+        finding_of(report), "The decision was made by policy 1; this program replays policy 2.");
 }
 
 struct RowChange {

@@ -111,7 +111,7 @@ std::string BacktestLoop::last_word() const {
 
 void BacktestLoop::look_at_market() {
     const std::array<Symbol, 1> symbols{options_.rules.symbol};
-    market_ = exchange_.facts(symbols, {});
+    market_ = exchange_.facts(symbols, symbols, {});
 }
 
 std::optional<Decimal> BacktestLoop::equity() const {
@@ -312,6 +312,7 @@ Result<void> BacktestLoop::execute(
              .at = state_.now},
             intent);
         TRY_ASSIGN(order.reserve_price, reserve_price(intent, market, account_.limits));
+        order.touch_price = touch_price(intent, market);
         order = step_order(std::move(order), OrderSent{}, state_.now).order;
         effects.sends.push_back(order.id());
         TRY(reserve_order(account_, own_book(), std::move(order)));

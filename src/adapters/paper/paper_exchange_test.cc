@@ -332,7 +332,7 @@ TEST_F(PaperExchangeTest, HaltedMarketsTakeCancelsOnly) {
     next(view);
     EXPECT_EQ(order("a").state, OrderState::resting);
     EXPECT_EQ(refused(limit("b", Side::buy, "1", "99")), "market_closed");
-    EXPECT_TRUE(exchange_->facts(exchange_->symbols(), {}).markets[0].status_halted);
+    EXPECT_TRUE(exchange_->facts(exchange_->symbols(), {}, {}).markets[0].status_halted);
     EXPECT_TRUE(
         exchange_->cancel(account_of("alice"), scripted_rules().symbol, OrderClientId::trusted("a"))
             .has_value());
@@ -460,7 +460,7 @@ TEST_F(PaperExchangeTest, AccountsAreBounded) {
 }
 
 TEST_F(PaperExchangeTest, FactsTellTouchRulesAndStatistics) {
-    const MarketSet set = exchange_->facts(exchange_->symbols(), Duration::of_seconds(2));
+    const MarketSet set = exchange_->facts(exchange_->symbols(), {}, Duration::of_seconds(2));
     ASSERT_EQ(set.markets.size(), 1u);
     const MarketFacts& facts = set.markets[0];
     EXPECT_EQ(facts.best_bid, dec("99.99"));
@@ -472,6 +472,26 @@ TEST_F(PaperExchangeTest, FactsTellTouchRulesAndStatistics) {
     EXPECT_TRUE(facts.is_hydrated);
     EXPECT_FALSE(facts.is_high_vol);
     EXPECT_EQ(facts.rules, scripted_rules());
+    EXPECT_TRUE(facts.bids.empty() && facts.asks.empty());
+}
+
+TEST_F(PaperExchangeTest, FactsTellTheDepthOfWhatIsAskedFor) {
+    MarketView deep;
+    for (std::int64_t away = 0; away < 12; ++away) {
+        deep.bids.push_back({{9'999 - away}, {1'000 + away}});
+        deep.asks.push_back({{10'001 + away}, {2'000 + away}});
+    }
+    next(deep);
+    const std::vector<Symbol> symbols = exchange_->symbols();
+    const MarketFacts facts = exchange_->facts(symbols, symbols, {}).markets.at(0);
+    ASSERT_EQ(facts.bids.size(), kDepthLevelsMax);
+    ASSERT_EQ(facts.asks.size(), kDepthLevelsMax);
+    EXPECT_EQ(facts.bids[0], (DepthLevel{dec("99.99"), dec("1")}));
+    EXPECT_EQ(facts.bids[9], (DepthLevel{dec("99.9"), dec("1.009")}));
+    EXPECT_EQ(facts.asks[0], (DepthLevel{dec("100.01"), dec("2")}));
+    EXPECT_EQ(facts.asks[9], (DepthLevel{dec("100.1"), dec("2.009")}));
+    // The book as facts tell it is one that reads back.
+    EXPECT_TRUE(decode_market_facts(encode(facts)).has_value());
 }
 
 }  // namespace

@@ -302,9 +302,10 @@ std::vector<Symbol> PaperVenue::symbols() const {
     return exchange_->symbols();
 }
 
-MarketSet PaperVenue::facts(std::span<const Symbol> symbols) const {
+MarketSet PaperVenue::deep_facts(
+    std::span<const Symbol> symbols, std::span<const Symbol> deep) const {
     const std::lock_guard lock(mutex_);
-    return exchange_->facts(symbols, venue_ahead());
+    return exchange_->facts(symbols, deep, venue_ahead());
 }
 
 MarketSignals PaperVenue::signals(

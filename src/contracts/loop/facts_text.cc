@@ -20,6 +20,7 @@ void append(CanonicalWriter& out, const SymbolFacts& facts) {
     out.integer("open_orders", facts.open_orders);
     out.decimal("open_sell_qty", facts.open_sell_qty);
     out.decimal("position", facts.position);
+    out.text("risk_mode", to_word(facts.risk_mode));
     out.text("symbol", facts.symbol.text());
     out.close_object();
 }
@@ -71,10 +72,26 @@ void append_all(CanonicalWriter& out, std::string_view key, const std::vector<T>
     out.close_array();
 }
 
+void append_levels(
+    CanonicalWriter& out, std::string_view key, const std::vector<DepthLevel>& levels) {
+    out.key(key);
+    out.open_array();
+    for (const DepthLevel& level : levels) {
+        out.next();
+        out.open_array();
+        out.item(to_text(level.price));
+        out.item(to_text(level.qty));
+        out.close_array();
+    }
+    out.close_array();
+}
+
 void append(CanonicalWriter& out, const MarketFacts& facts, std::string_view rules) {
     out.open_object();
+    append_levels(out, "asks", facts.asks);
     out.decimal("best_ask", facts.best_ask);
     out.decimal("best_bid", facts.best_bid);
+    append_levels(out, "bids", facts.bids);
     out.integer("exchange_at_us", facts.exchange_at.microseconds);
     out.flag("is_high_vol", facts.is_high_vol);
     out.flag("is_hydrated", facts.is_hydrated);

@@ -39,7 +39,10 @@ inline constexpr ErrorKind mode_mismatch{
 inline constexpr ErrorKind decision_closed{
     "decision_closed", 409, false, "Start a new decision; this one was executed."};
 inline constexpr ErrorKind decision_mismatch{
-    "decision_mismatch", 409, false, "Use one account for one decision_id."};
+    "decision_mismatch",
+    409,
+    false,
+    "Use one account, one mode and one tick_id for one decision_id."};
 inline constexpr ErrorKind unknown_decision{
     "unknown_decision", 404, false, "Check the decision_id; nothing was planned under it."};
 inline constexpr ErrorKind unknown_order{
@@ -50,6 +53,11 @@ inline constexpr ErrorKind stale_market_data{
     "stale_market_data", 503, true, "Wait for fresh market data, then ask again."};
 inline constexpr ErrorKind unknown_account{
     "unknown_account", 404, false, "Leave account_id out, or use one that a human opened."};
+inline constexpr ErrorKind as_of_not_held{
+    "as_of_not_held",
+    409,
+    false,
+    "Go by state.as_of; only the present state is held. Send the present time to ask for it."};
 inline constexpr ErrorKind live_not_enabled{
     "live_not_enabled", 403, false, "Live trading must be enabled by a human; use paper."};
 }  // namespace errors

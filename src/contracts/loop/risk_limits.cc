@@ -53,7 +53,7 @@ constexpr std::array<LimitSpec, 33> kSpecs{{
      "0",
      kAmountMax,
      false,
-     "One entry must stay below this amount times the size factor."},
+     "One entry may be worth at most this amount times the size factor."},
     {"max_symbol_exposure",
      &L::max_symbol_exposure,
      higher,

@@ -69,6 +69,7 @@ Json encode(const SymbolFacts& facts) {
         {"best_own_bid", encode_optional(facts.best_own_bid)},
         {"best_own_ask", encode_optional(facts.best_own_ask)},
         {"in_universe", facts.in_universe},
+        {"risk_mode", to_word(facts.risk_mode)},
     });
 }
 
@@ -85,6 +86,7 @@ Result<SymbolFacts> decode_symbol_facts(const Json& json) {
         .best_own_bid = in.required_nullable<Decimal>("best_own_bid"),
         .best_own_ask = in.required_nullable<Decimal>("best_own_ask"),
         .in_universe = in.required<bool>("in_universe"),
+        .risk_mode = static_cast<RiskMode>(in.required_word_index("risk_mode", kRiskModes)),
     };
     in.reject_unknown();
     return in.finish(std::move(facts));
@@ -269,6 +271,11 @@ const SymbolFacts* StateFacts::find(const Symbol& symbol) const {
             return facts.symbol < wanted;
         });
     return at != symbols.end() && at->symbol == symbol ? &*at : nullptr;
+}
+
+RiskMode StateFacts::risk_mode_in(const Symbol& symbol) const {
+    const SymbolFacts* facts = find(symbol);
+    return facts == nullptr ? risk_mode : std::max(risk_mode, facts->risk_mode);
 }
 
 const StrategyFacts* StateFacts::find(const StrategyId& strategy_id) const {

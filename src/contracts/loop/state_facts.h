@@ -47,6 +47,7 @@ struct SymbolFacts {
     std::optional<Decimal> best_own_bid;  // Highest open buy, for the self-cross check.
     std::optional<Decimal> best_own_ask;  // Lowest open sell.
     bool in_universe = false;
+    RiskMode risk_mode = RiskMode::normal;  // Of its concern alone (S4, S5); normal without one.
     friend bool operator==(const SymbolFacts&, const SymbolFacts&) = default;
 };
 
@@ -93,7 +94,7 @@ struct StateFacts {
     bool entries_halted = false;        // Safe recovery (S12) or a stop.
     std::string entries_halted_reason;
     std::int64_t uncertain_orders = 0;
-    RiskMode risk_mode = RiskMode::normal;  // Effective (S4); its factor is size_factor_of().
+    RiskMode risk_mode = RiskMode::normal;  // Of the account (S4): tier, recovery, kill switch.
 
     std::optional<Decimal> equity;  // Nothing: a held asset has no price; gates fail closed.
     Decimal peak;
@@ -119,6 +120,9 @@ struct StateFacts {
 
     const SymbolFacts* find(const Symbol& symbol) const;
     const StrategyFacts* find(const StrategyId& strategy_id) const;
+    // The effective mode in one market: the stricter of the account's and its concern's. Its factor
+    // is size_factor_of().
+    RiskMode risk_mode_in(const Symbol& symbol) const;
     friend bool operator==(const StateFacts&, const StateFacts&) = default;
 };
 

@@ -4,7 +4,9 @@
 
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "contracts/loop/state_facts.h"
 #include "contracts/market/market_facts.h"
@@ -71,6 +73,25 @@ inline Timestamp draw_time() {
     return {*rc::gen::inRange<std::int64_t>(0, 4'000'000'000'000'000)};
 }
 
+// A side of a book, best first, out of whatever positive numbers come.
+inline std::vector<DepthLevel> draw_levels(const rc::Gen<Decimal>& gen, Side side) {
+    std::vector<DepthLevel> levels;
+    const auto count = *rc::gen::inRange<std::size_t>(0, kDepthLevelsMax + 1);
+    while (levels.size() < count) {
+        levels.push_back({*gen, *gen});
+    }
+    std::erase_if(levels, [](const DepthLevel& level) {
+        return !level.price.is_positive() || !level.qty.is_positive();
+    });
+    const auto is_before = [side](const DepthLevel& a, const DepthLevel& b) {
+        return side == Side::buy ? a.price > b.price : a.price < b.price;
+    };
+    std::sort(levels.begin(), levels.end(), is_before);
+    const auto same = [](const DepthLevel& a, const DepthLevel& b) { return a.price == b.price; };
+    levels.erase(std::unique(levels.begin(), levels.end(), same), levels.end());
+    return levels;
+}
+
 inline MarketFacts draw_market(const Symbol& symbol, const rc::Gen<Decimal>& gen) {
     MarketFacts facts;
     facts.symbol = symbol;
@@ -85,6 +106,8 @@ inline MarketFacts draw_market(const Symbol& symbol, const rc::Gen<Decimal>& gen
     facts.spread_samples = *rc::gen::inRange<std::int64_t>(0, 1000);
     facts.is_hydrated = *rc::gen::arbitrary<bool>();
     facts.is_high_vol = *rc::gen::arbitrary<bool>();
+    facts.bids = draw_levels(gen, Side::buy);
+    facts.asks = draw_levels(gen, Side::sell);
     MarketRules& rules = facts.rules;
     rules.symbol = symbol;
     rules.base = *Asset::parse("AAA");
@@ -130,6 +153,7 @@ inline SymbolFacts draw_symbol_facts(const Symbol& symbol, const rc::Gen<Decimal
     facts.best_own_bid = draw_optional(gen);
     facts.best_own_ask = draw_optional(gen);
     facts.in_universe = *rc::gen::arbitrary<bool>();
+    facts.risk_mode = static_cast<RiskMode>(*rc::gen::inRange(0, 5));
     return facts;
 }
 

@@ -16,6 +16,34 @@ Json encode_optional(const std::optional<Decimal>& value) {
     return value ? Json(to_text(*value)) : Json();
 }
 
+Json encode_levels(const std::vector<DepthLevel>& levels) {
+    Json json = Json::array();
+    for (const DepthLevel& level : levels) {
+        json.push(Json::array({to_text(level.price), to_text(level.qty)}));
+    }
+    return json;
+}
+
+// [price, qty] each, best first: bids fall, asks rise.
+std::vector<DepthLevel> read_levels(FieldReader& in, std::string_view key, bool falls) {
+    std::vector<DepthLevel> levels;
+    for (const Json& item : in.required_array(key, kDepthLevelsMax)) {
+        const bool is_pair = item.is_array() && item.items().size() == 2 &&
+                             item.items()[0].is_string() && item.items()[1].is_string();
+        const auto price = is_pair ? Decimal::parse(item.items()[0].as_string()) : Decimal();
+        const auto qty = is_pair ? Decimal::parse(item.items()[1].as_string()) : Decimal();
+        const bool is_level = is_pair && price && qty && price->is_positive() && qty->is_positive();
+        const bool is_next = is_level && (levels.empty() || (falls ? *price < levels.back().price
+                                                                   : *price > levels.back().price));
+        if (!is_next) {
+            in.add_problem(key, "must be [price, quantity] above zero, best first");
+            break;
+        }
+        levels.push_back({*price, *qty});
+    }
+    return levels;
+}
+
 bool has_two_sides(const MarketFacts& facts) {
     // A price that is not positive is no price: such a side counts as empty.
     return facts.best_bid && facts.best_ask && facts.best_bid->is_positive() &&
@@ -87,6 +115,8 @@ Json encode(const MarketFacts& facts) {
         {"spread_samples", facts.spread_samples},
         {"is_hydrated", facts.is_hydrated},
         {"is_high_vol", facts.is_high_vol},
+        {"bids", encode_levels(facts.bids)},
+        {"asks", encode_levels(facts.asks)},
         {"rules", encode(facts.rules)},
     });
 }
@@ -106,6 +136,8 @@ Result<MarketFacts> decode_market_facts(const Json& json) {
         .spread_samples = in.required_integer("spread_samples", 0, kSamplesMax),
         .is_hydrated = in.required<bool>("is_hydrated"),
         .is_high_vol = in.required<bool>("is_high_vol"),
+        .bids = read_levels(in, "bids", true),
+        .asks = read_levels(in, "asks", false),
         .rules = {},
     };
     if (const Json* rules = in.required_object("rules")) {

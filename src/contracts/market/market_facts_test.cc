@@ -118,6 +118,30 @@ TEST(MarketSet, RefusesAMarketTooMany) {
     EXPECT_EQ(read.error().problems.at(0).path, "markets");
 }
 
+TEST(MarketSet, ReadsDepthBestFirstOnly) {
+    MarketSet set = two_markets();
+    const auto reads = [&] { return decode_market_set(encode(set)).has_value(); };
+    std::vector<DepthLevel>& asks = set.markets[0].asks;
+    std::vector<DepthLevel>& bids = set.markets[0].bids;
+    asks = {{Decimal(2), Decimal(1)}, {Decimal(3), Decimal(1)}};
+    bids = {{Decimal(2), Decimal(1)}, {Decimal(1), Decimal(1)}};
+    EXPECT_EQ(*decode_market_set(encode(set)), set);
+    std::swap(asks[0], asks[1]);
+    EXPECT_FALSE(reads());
+    std::swap(asks[0], asks[1]);
+    std::swap(bids[0], bids[1]);
+    EXPECT_FALSE(reads());
+    bids = {{Decimal(2), Decimal(0)}};
+    EXPECT_FALSE(reads());
+    bids.clear();
+    while (asks.size() <= kDepthLevelsMax) {
+        asks.push_back({*add(asks.back().price, Decimal(1)), Decimal(1)});
+    }
+    EXPECT_FALSE(reads());
+    asks.pop_back();
+    EXPECT_TRUE(reads());
+}
+
 TEST(MarketRules, RefuseANegativeFilter) {
     MarketSet set = two_markets();
     Json json = encode(set.markets[0].rules);

@@ -180,6 +180,7 @@ Result<FillApplied> apply_fill(FillTarget target, const FillInput& input) {
     TRY_ASSIGN(FillApplied applied, plan_result(plan, target.account));
     TRY_ASSIGN(const Decimal realized, (plan.realized + target.book.realized).result());
     TRY_ASSIGN(FillNoted noted, note_fill(target.order, fill));
+    TRY_ASSIGN(noted.order.fee_quote, add(noted.order.fee_quote, applied.fee_quote));
     const StrategyId strategy_id = target.order.strategy_id;
     TRY_ASSIGN(const Decimal moved, subtract(plan.bought.qty, plan.sold));
     TRY_ASSIGN(const Decimal net, add(net_qty_of(target.book.tallies, strategy_id), moved));

@@ -118,6 +118,28 @@ bool is_uncertain(const OrderRecord& order) {
     return order.state == OrderState::submitting || order.state == OrderState::unknown;
 }
 
+std::optional<Decimal> slippage_bps_of(const OrderRecord& order) {
+    const VenueOrderRequest& asked = order.request;
+    if (!order.touch_price || !order.touch_price->is_positive() || asked.post_only) {
+        return std::nullopt;
+    }
+    const bool is_buy = asked.side == Side::buy;
+    const Decimal touch = *order.touch_price;
+    const bool takes =
+        !asked.limit_price || (is_buy ? *asked.limit_price >= touch : *asked.limit_price <= touch);
+    if (!takes || !order.filled_qty.is_positive()) {
+        return std::nullopt;
+    }
+    const auto average = divide_half_even(order.filled_quote, order.filled_qty);
+    if (!average) {
+        return std::nullopt;
+    }
+    const auto worse = is_buy ? subtract(*average, touch) : subtract(touch, *average);
+    const auto scaled = worse ? multiply_half_even(*worse, Decimal(10'000)) : worse;
+    const auto bps = scaled ? divide_half_even(*scaled, touch) : scaled;
+    return bps ? std::optional(*bps) : std::nullopt;
+}
+
 OrderStep step_order(OrderRecord order, const OrderEvent& event, Timestamp at) {
     OrderStep step;
     step.before = order.state;
@@ -224,6 +246,11 @@ Json encode(const OrderRecord& order) {
             json.set(key, std::move(value));
         }
     };
+    set_if(
+        order.touch_price.has_value(),
+        "touch_price",
+        order.touch_price ? Json(to_text(*order.touch_price)) : Json());
+    set_if(!order.fee_quote.is_zero(), "fee_quote", to_text(order.fee_quote));
     set_if(order.is_reduce, "is_reduce", true);
     set_if(order.cancel_requested, "cancel_requested", true);
     set_if(!order.reject_code.empty(), "reject_code", order.reject_code);
@@ -266,6 +293,8 @@ Result<OrderRecord> decode_order_record(const Json& json) {
     order.filled_quote = in.required<Decimal>("filled_quote");
     order.reported_qty = in.required<Decimal>("reported_qty");
     order.reserve_price = in.required<Decimal>("reserve_price");
+    order.touch_price = in.optional<Decimal>("touch_price");
+    order.fee_quote = in.optional_or<Decimal>("fee_quote", {});
     order.is_reduce = in.optional_or("is_reduce", false);
     order.cancel_requested = in.optional_or("cancel_requested", false);
     order.reject_code = in.optional_text("reject_code", kWordBounds).value_or("");

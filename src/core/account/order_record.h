@@ -52,6 +52,10 @@ struct OrderRecord {
     Decimal filled_quote;
     Decimal reported_qty;   // The venue's claim; never shrinks.
     Decimal reserve_price;  // Worst price: the limit, or what a market order was bounded by.
+    // The best price of the side it would take from, in the facts that let it go; what its slippage
+    // is measured against. Nothing: an order of before this was kept, or of none of our decisions.
+    std::optional<Decimal> touch_price;
+    Decimal fee_quote;  // Of what is booked, at its worth when it was booked.
     bool is_reduce = false;
     bool cancel_requested = false;        // By us; any other end of a GTC order is drift.
     std::vector<std::int64_t> trade_ids;  // Booked, ascending.
@@ -77,6 +81,10 @@ bool is_settled(const OrderRecord& order);
 Decimal reserved_qty(const OrderRecord& order);
 // submitting or unknown.
 bool is_uncertain(const OrderRecord& order);
+// How much worse than the touch the fills of an order that took are, in basis points of the touch;
+// negative: better. Nothing for an order that was to rest, has no fills or knows no touch. Neither
+// what the caller assumed nor what was reserved has a part in it.
+std::optional<Decimal> slippage_bps_of(const OrderRecord& order);
 
 // What the world answered about one order.
 struct OrderSent {};  // The send is about to happen; sets submitted_at.

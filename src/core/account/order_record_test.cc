@@ -182,6 +182,44 @@ TEST(OrderRecord, StoredFormReadsBack) {
     EXPECT_EQ(*decode_order_record(encode(an_order())), an_order());
 }
 
+TEST(OrderRecord, TouchAndFeesReadBackToo) {
+    OrderRecord order = an_order();
+    order.touch_price = dec("100.01");
+    order.fee_quote = dec("0.2");
+    EXPECT_EQ(*decode_order_record(encode(order)), order);
+}
+
+OrderRecord filled_at(Side side, std::string_view touch, std::string_view average) {
+    OrderRecord order = an_order({.side = side, .price = ""});
+    order.touch_price = dec(touch);
+    order.reserve_price = dec("150");
+    order.filled_qty = dec("2");
+    order.filled_quote = *multiply_half_even(dec("2"), dec(average));
+    return order;
+}
+
+TEST(OrderRecord, SlippageIsAgainstTheTouchOnBothSides) {
+    EXPECT_EQ(slippage_bps_of(filled_at(Side::buy, "100", "100.3")), dec("30"));
+    EXPECT_EQ(slippage_bps_of(filled_at(Side::buy, "100", "99.9")), dec("-10"));
+    EXPECT_EQ(slippage_bps_of(filled_at(Side::sell, "100", "99.7")), dec("30"));
+    EXPECT_EQ(slippage_bps_of(filled_at(Side::sell, "100", "100")), dec("0"));
+}
+
+TEST(OrderRecord, SlippageIsOfOrdersThatTakeAlone) {
+    OrderRecord order = filled_at(Side::buy, "100", "100.3");
+    order.request.order_type = OrderType::limit;
+    order.request.limit_price = dec("100.5");
+    EXPECT_EQ(slippage_bps_of(order), dec("30"));
+    order.request.limit_price = dec("99.99");  // Was to rest; then the market came to it.
+    EXPECT_FALSE(slippage_bps_of(order));
+    order.request.limit_price = dec("100.5");
+    order.request.post_only = true;
+    EXPECT_FALSE(slippage_bps_of(order));
+    order = filled_at(Side::buy, "100", "100.3");
+    order.filled_qty = {};
+    EXPECT_FALSE(slippage_bps_of(order));
+}
+
 TEST(OrderRecord, AStoredFormWithAnUnknownKeyIsRefused) {
     Json json = encode(an_order());
     json.set("extra", 1);

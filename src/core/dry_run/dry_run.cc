@@ -124,6 +124,19 @@ void check_limits(const GateFacts& facts, DryRunReport& report) {
     }
 }
 
+// What the venue could not do: fill an order whole that must be, let a post-only order rest.
+void check_book(const PlanScratch& scratch, DryRunReport& report) {
+    for (const IntentScratch& intent : scratch.intents) {
+        const std::string_view symbol = intent.intent->symbol.text();
+        if (intent.is_too_thin) {
+            add_once(report.blocking_reasons, own_reason(breach_codes::kBookTooThin, symbol));
+        }
+        if (intent.would_take) {
+            add_once(report.blocking_reasons, own_reason(breach_codes::kWouldTake, symbol));
+        }
+    }
+}
+
 }  // namespace
 
 DryRunReport run_dry_run(const DryRunInput& input) {
@@ -131,9 +144,11 @@ DryRunReport run_dry_run(const DryRunInput& input) {
         {.state = input.state,
          .market = input.market,
          .plan = input.plan,
-         .assumptions = floored(input)});
+         .assumptions = floored(input),
+         .walks_book = true});
     DryRunReport report;
     check_limits({input.state, input.market, scratch}, report);
+    check_book(scratch, report);
     project_all(scratch, report);
     if (input.plan.intents.size() > kIntentsMax) {
         report.blocking_reasons.push_back(own_reason(breach_codes::kTooManyIntents, "-"));

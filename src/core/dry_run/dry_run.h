@@ -44,9 +44,11 @@ DryRunReport run_dry_run(const DryRunInput& input);
 Json encode(const DryRunReport& report);
 
 // S9's adjust loop: the plan with every entry scaled by the largest of 0.75, 0.5, 0.25 that passes
-// gates and dry run; nothing when none does. `rounds` says how many were tried. Sizes are rounded
-// down to the step. An id conflict is not cured by size: then no round is tried. The scaled plan
-// has other order ids, so it goes through validation and dry run again with fresh conflicts.
+// gates and dry run; nothing when none does. Where the book carries less than an order, entry or
+// reduction, that order is cut to what it carries first, and the factors are 1, 0.75 and 0.5.
+// `rounds` says how many were tried. Sizes are rounded down to the step. Neither an id conflict nor
+// a post-only order that would take is cured by size: then no round is tried. The smaller plan has
+// other order ids, so it goes through validation and dry run again with fresh conflicts.
 inline constexpr int kAdjustRoundsMax = 3;
 struct Adjustment {
     std::optional<Plan> plan;
@@ -54,9 +56,9 @@ struct Adjustment {
 };
 Adjustment adjust_plan(const DryRunInput& input, const GateInput& gates);
 
-// The allowed envelope: the largest size per symbol and side that would pass now (S7), as a market
-// order of the first active outside strategy. One step more fails. A limit order that is no more
-// aggressive than the touch costs less and passes at the same size.
+// The allowed envelope: the largest size per symbol and side that would pass gates and dry run now
+// (S7, S9), as a market order of the first active outside strategy. One step more fails. A limit
+// order that is no more aggressive than the touch costs less and passes at the same size.
 struct Envelope {
     Symbol symbol;
     Side side = Side::buy;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "contracts/loop/test_facts.h"
 #include "core/gates/sample_world.h"
 
@@ -129,6 +131,52 @@ TEST(AdjustPlan, DropsTheOrderIdOfWhatItScaled) {
     EXPECT_TRUE(adjustment.plan->intents[0].order_client_id.empty());
 }
 
+Intent market_order(Side side, std::string_view qty) {
+    Intent intent = side == Side::buy ? sample_buy() : sample_sell();
+    intent.order_type = OrderType::market;
+    intent.limit_price.reset();
+    intent.time_in_force = TimeInForce::ioc;
+    intent.qty = sample_decimal(qty);
+    return intent;
+}
+
+TEST(AdjustPlan, CutsAnEntryToWhatTheBookCarries) {
+    SampleWorld world = sample_world();
+    world.plan.intents = {market_order(Side::buy, "0.02")};
+    world.market.markets[0].asks = {{Decimal(50'010), sample_decimal("0.015008")}};
+    const Adjustment adjustment = adjust(world);
+    ASSERT_TRUE(adjustment.plan.has_value());
+    EXPECT_EQ(to_text(adjustment.plan->intents[0].qty), "0.015");
+    EXPECT_EQ(adjustment.rounds, 1);
+}
+
+// Who wants out gets out as far as the book goes, and again with the next plan.
+TEST(AdjustPlan, CutsAReductionToWhatTheBookCarries) {
+    SampleWorld world = sample_world();
+    world.plan.intents = {market_order(Side::sell, "0.02")};
+    world.market.markets[0].bids = {{Decimal(50'000), sample_decimal("0.007")}};
+    ASSERT_FALSE(run_dry_run(input_of(world)).pass);
+    const Adjustment adjustment = adjust(world);
+    ASSERT_TRUE(adjustment.plan.has_value());
+    EXPECT_EQ(to_text(adjustment.plan->intents[0].qty), "0.007");
+}
+
+TEST(AdjustPlan, FindsNothingInAnEmptyBook) {
+    SampleWorld world = sample_world();
+    world.plan.intents = {market_order(Side::sell, "0.02")};
+    world.market.markets[0].bids.clear();
+    EXPECT_FALSE(adjust(world).plan.has_value());
+}
+
+TEST(AdjustPlan, DoesNotTryToCureAPostOnlyOrderThatTakes) {
+    SampleWorld world = sample_world();
+    world.plan.intents[0].post_only = true;
+    world.plan.intents[0].limit_price = Decimal(50'010);
+    const Adjustment adjustment = adjust(world);
+    EXPECT_FALSE(adjustment.plan.has_value());
+    EXPECT_EQ(adjustment.rounds, 0);
+}
+
 TEST(AdjustPlan, DoesNotTryToCureAConflictBySize) {
     SampleWorld world = sample_world();
     DryRunInput input = input_of(world);
@@ -155,7 +203,7 @@ const Envelope& side_of(const std::vector<Envelope>& envelopes, Side side) {
     return envelopes.front();
 }
 
-// The envelope's own order, at a size.
+// The envelope's own order, at a size, through gates and dry run.
 bool passes(const SampleWorld& world, const Envelope& envelope, Decimal qty) {
     SampleWorld probe = world;
     Intent intent = sample_buy();
@@ -166,7 +214,18 @@ bool passes(const SampleWorld& world, const Envelope& envelope, Decimal qty) {
     intent.time_in_force = TimeInForce::ioc;
     intent.qty = qty;
     probe.plan.intents = {intent};
-    return run_gates(probe.input()).pass;
+    return run_gates(probe.input()).pass && run_dry_run(input_of(probe)).pass;
+}
+
+// As many levels as a side knows at most, of random sizes.
+std::vector<DepthLevel> draw_side(std::int64_t touch, std::int64_t away) {
+    std::vector<DepthLevel> levels;
+    const auto count = *rc::gen::inRange<std::size_t>(1, kDepthLevelsMax + 1);
+    while (levels.size() < count) {
+        const auto step = static_cast<std::int64_t>(levels.size());
+        levels.push_back({Decimal(touch + away * step), *gen_amount(1)});
+    }
+    return levels;
 }
 
 TEST(Envelope, IsWhatPassesAndOneStepMoreIsNot) {
@@ -185,6 +244,11 @@ TEST(Envelope, IsWhatPassesAndOneStepMoreIsNot) {
             symbol.avg_price = *gen_amount(100'000);
             symbol.open_sell_qty = *gen_amount(1);
             symbol.open_buy_notional = *gen_amount(5'000);
+            symbol.risk_mode = static_cast<RiskMode>(*rc::gen::inRange(0, 5));
+        }
+        for (MarketFacts& market : world.market.markets) {
+            market.bids = draw_side(50'000, -*rc::gen::inRange(1, 300));
+            market.asks = draw_side(50'010, *rc::gen::inRange(1, 300));
         }
         world.market.markets[0].rules.step_size =
             *rc::gen::element(Decimal(), sample_decimal("0.00001"), sample_decimal("0.003"));
@@ -216,6 +280,49 @@ TEST(Envelope, ShrinksWithTheSizeFactor) {
     world.state.risk_mode = RiskMode::defensive;
     const auto envelopes = allowed_envelope(world.state, world.market);
     EXPECT_EQ(to_text(side_of(envelopes, Side::buy).max_qty), "0.00997");
+}
+
+// A market that is restricted says nothing of the one beside it.
+TEST(Envelope, OfAHaltedConcernIsClosedAndOfTheOthersIsNot) {
+    SampleWorld world = sample_world(2);
+    const auto before = allowed_envelope(world.state, world.market);
+    world.state.symbols[0].risk_mode = RiskMode::halted;
+    const auto after = allowed_envelope(world.state, world.market);
+    ASSERT_EQ(after.size(), 4u);
+    for (std::size_t i : {0u, 1u}) {
+        EXPECT_TRUE(after[i].max_qty.is_zero());
+        const auto& why = after[i].blocked_by;
+        EXPECT_NE(
+            std::find(why.begin(), why.end(), "policy_guardrails:risk_mode_halted:BTCUSDT"),
+            why.end());
+    }
+    EXPECT_TRUE(after[2].max_qty.is_positive());
+    for (std::size_t i : {2u, 3u}) {
+        EXPECT_EQ(to_text(encode(after[i])), to_text(encode(before[i])));
+    }
+}
+
+TEST(Envelope, EndsWhereTheBookDoes) {
+    SampleWorld world = sample_world();
+    world.market.markets[0].asks = {{Decimal(50'010), sample_decimal("0.012")}};
+    world.market.markets[0].bids = {};
+    const auto envelopes = allowed_envelope(world.state, world.market);
+    EXPECT_EQ(to_text(side_of(envelopes, Side::buy).max_qty), "0.012");
+    EXPECT_EQ(
+        side_of(envelopes, Side::sell).blocked_by,
+        std::vector<std::string>{"dry_run:book_too_thin:BTCUSDT"});
+}
+
+// Levels so far apart that the average is worse than the slippage the gates assume.
+TEST(Envelope, CountsWhatTheDepthCosts) {
+    SampleWorld world = sample_world();
+    world.market.markets[0].asks = {
+        {Decimal(50'010), sample_decimal("0.01")}, {Decimal(51'000), Decimal(1)}};
+    const auto envelopes = allowed_envelope(world.state, world.market);
+    const Envelope& buy = side_of(envelopes, Side::buy);
+    EXPECT_LT(buy.max_qty, sample_decimal("0.03989"));
+    EXPECT_TRUE(passes(world, buy, buy.max_qty));
+    EXPECT_FALSE(passes(world, buy, *add(buy.max_qty, sample_decimal("0.00001"))));
 }
 
 TEST(Envelope, IsClosedUnderTheKillSwitchAndSaysWhy) {

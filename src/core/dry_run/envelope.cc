@@ -69,11 +69,8 @@ public:
         const MarketFacts* market = market_.find(symbol);
         const Decimal step = market == nullptr ? kFinestStep : envelope_step(market->rules);
         const Decimal smallest = smallest_qty(market, side, step);
-        const GateReport report = run(smallest);
-        if (!report.pass) {
-            for (const Breach& breach : report.breaches) {
-                envelope.blocked_by.push_back(to_text(breach));
-            }
+        envelope.blocked_by = reasons_against(smallest);
+        if (!envelope.blocked_by.empty()) {
             return envelope;
         }
         const Decimal guess = guess_of(market, side).value_or(smallest);
@@ -112,6 +109,11 @@ private:
             guess.at_most_worth(rules.notional_max, price);
         }
         Reckoning reckon;
+        Decimal depth;
+        for (const DepthLevel& level : side == Side::buy ? market->asks : market->bids) {
+            depth = reckon.add(depth, level.qty);
+        }
+        guess.at_most(depth);
         if (side == Side::sell) {
             if (facts != nullptr) {
                 guess.at_most(reckon.subtract(facts->position, facts->open_sell_qty));
@@ -119,7 +121,7 @@ private:
             return guess.value();
         }
         guess.at_most_unless_zero(limits.max_order_qty);
-        const Decimal factor = size_factor_of(state_.risk_mode);
+        const Decimal factor = size_factor_of(state_.risk_mode_in(plan_.intents[0].symbol));
         guess.at_most_worth(reckon.multiply_down(limits.max_notional_per_trade, factor), price);
         const Decimal fee = reckon.fraction_of_bps(limits.taker_fee_bps);
         guess.at_most_worth(
@@ -140,11 +142,11 @@ private:
         if (start > low) {
             // Limits that must not be touched put the guess itself out of bounds by one step.
             const auto below = subtract(start, step);
-            if (run(start).pass) {
+            if (passes(start)) {
                 low = start;
             } else {
                 failing = start;
-                if (below && *below > low && run(*below).pass) {
+                if (below && *below > low && passes(*below)) {
                     low = *below;
                 }
             }
@@ -152,7 +154,7 @@ private:
         // What the formula did not know of may allow more: widen until something says no.
         for (Decimal width = step; !failing;) {
             const auto higher = add(low, width);
-            if (!higher || !run(*higher).pass) {
+            if (!higher || !passes(*higher)) {
                 failing = higher ? std::optional(*higher) : std::nullopt;
                 break;
             }
@@ -168,14 +170,15 @@ private:
         while (high.units() - low.units() > step.units()) {
             const __int128 steps = (high.units() - low.units()) / step.units();
             const Decimal middle = Decimal::from_units(low.units() + steps / 2 * step.units());
-            (run(middle).pass ? low : high) = middle;
+            (passes(middle) ? low : high) = middle;
         }
         return low;
     }
 
-    GateReport run(Decimal qty) {
+    // Of the gates, or of the dry run behind them; none: the size passes.
+    std::vector<std::string> reasons_against(Decimal qty) {
         plan_.intents[0].qty = qty;
-        return run_gates({
+        const GateReport report = run_gates({
             .state = state_,
             .market = market_,
             .plan = plan_,
@@ -185,7 +188,22 @@ private:
             .wanted_mode = state_.mode,
             .from_outside = false,
         });
+        std::vector<std::string> reasons;
+        for (const Breach& breach : report.breaches) {
+            reasons.push_back(to_text(breach));
+        }
+        if (!report.pass) {
+            return reasons;
+        }
+        return run_dry_run({.state = state_,
+                            .market = market_,
+                            .plan = plan_,
+                            .slippage_bps = {},
+                            .fee_bps = {},
+                            .conflicts = {}})
+            .blocking_reasons;
     }
+    bool passes(Decimal qty) { return reasons_against(qty).empty(); }
 
     Decimal price_of(const MarketFacts& market) const {
         Intent one = plan_.intents[0];

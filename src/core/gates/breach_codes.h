@@ -78,6 +78,8 @@ inline constexpr std::string_view kDuplicateOf = "duplicate_of";
 inline constexpr std::string_view kThinEdge = "thin_edge";
 // The dry run only.
 inline constexpr std::string_view kIdempotencyConflict = "idempotency_conflict";
+inline constexpr std::string_view kBookTooThin = "book_too_thin";
+inline constexpr std::string_view kWouldTake = "would_take";
 }  // namespace breach_codes
 
 struct BreachCode {
@@ -150,6 +152,8 @@ inline constexpr std::array kBreachCodes{
     BreachCode{breach_codes::kDuplicateOf, "Another decision ordered the same a moment ago."},
     BreachCode{breach_codes::kThinEdge, "The expected edge does not cover the costs."},
     BreachCode{breach_codes::kIdempotencyConflict, "The order id is taken by another order."},
+    BreachCode{breach_codes::kBookTooThin, "The book does not carry an order of this size."},
+    BreachCode{breach_codes::kWouldTake, "The post-only order would trade at once."},
 };
 
 }  // namespace interlock

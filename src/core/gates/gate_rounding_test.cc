@@ -176,7 +176,8 @@ TEST(GateRounding, ASpikeBeginsWhereTheUsualSpreadRoundsDownTo) {
 TEST(GateRounding, AReducedSizeAndARunwayRoundAgainstThePlan) {
     SampleWorld world = sample_world();
     world.state.risk_mode = RiskMode::defensive;
-    world.state.limits.max_notional_per_trade = *add(Decimal(2000), kLeast);  // A quarter: 500.
+    // A quarter of it is 500 but for a fraction that no decimal holds.
+    world.state.limits.max_notional_per_trade = *subtract(Decimal(2000), kLeast);
     EXPECT_TRUE(says(world, "risk_limits:notional_per_trade:BTCUSDT"));
 
     world = sample_world();

@@ -108,7 +108,7 @@ TEST(Gates, GiveEveryBreachASentenceWithBothNumbers) {
     world.plan.intents[0].qty = sample_decimal("0.05");
     const GateReport report = run_gates(world.input());
     ASSERT_EQ(report.breaches.size(), 1u);
-    EXPECT_EQ(report.breaches[0].detail, "notional 2500 must stay below 2000");
+    EXPECT_EQ(report.breaches[0].detail, "notional 2500 may be at most 2000");
     EXPECT_EQ(report.checks[0].detail, report.breaches[0].detail);
 }
 

@@ -324,7 +324,8 @@ constexpr std::array<LimitProofCase, 33> kCases{{
      "25",
      [](World& world, Decimal) {
          make_market_order(world);
-         world.state.limits.max_notional_per_trade = estimate(world).notional;
+         world.state.limits.max_notional_per_trade =
+             sum(estimate(world).notional, Decimal::from_units(-1));
      }},
     {"taker_fee_bps",
      codes::kInsufficientFunds,

@@ -3,33 +3,67 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "core/gates/book_walk.h"
 #include "core/gates/reckoning.h"
 
 namespace interlock {
 namespace {
 
-bool takes(const Intent& intent, const MarketFacts& market) {
-    if (intent.order_type == OrderType::market) {
-        return true;
-    }
-    if (intent.post_only) {
-        return false;  // The venue refuses it rather than let it take.
-    }
+bool reaches_far_touch(const Intent& intent, const MarketFacts& market) {
     return intent.side == Side::buy ? *intent.limit_price >= *market.best_ask
                                     : *intent.limit_price <= *market.best_bid;
 }
 
-// The price of an order that takes: through the touch by the slippage, capped at the limit.
-Decimal taking_price(
-    const Intent& intent, const MarketFacts& market, Decimal slippage, Reckoning& reckon) {
+bool takes(const Intent& intent, const MarketFacts& market) {
+    if (intent.order_type == OrderType::market) {
+        return true;
+    }
+    // The venue refuses a post-only order rather than let it take.
+    return !intent.post_only && reaches_far_touch(intent, market);
+}
+
+bool must_fill_whole(const Intent& intent) {
+    return intent.order_type == OrderType::market || intent.time_in_force == TimeInForce::fok;
+}
+
+// The price of an order that takes: beyond what it meets by the slippage, capped at the limit.
+Decimal taking_price(const Intent& intent, Decimal met, Decimal slippage, Reckoning& reckon) {
     const Decimal one(1);
     if (intent.side == Side::buy) {
-        const Decimal price = reckon.multiply_up(*market.best_ask, reckon.add(one, slippage));
+        const Decimal price = reckon.multiply_up(met, reckon.add(one, slippage));
         return intent.limit_price ? std::min(price, *intent.limit_price) : price;
     }
     const Decimal kept = std::max(Decimal(), reckon.subtract(one, slippage));
-    const Decimal price = reckon.multiply_down(*market.best_bid, kept);
+    const Decimal price = reckon.multiply_down(met, kept);
     return intent.limit_price ? std::max(price, *intent.limit_price) : price;
+}
+
+void price_fill(FillEstimate& fill, Decimal qty, Decimal fee_bps, Reckoning& reckon) {
+    fill.notional = reckon.multiply_up(qty, fill.price);
+    fill.fee = reckon.multiply_up(fill.notional, reckon.fraction_of_bps(fee_bps));
+}
+
+// What an order pays on average: the levels it meets, and its limit for what is left to rest.
+// Never better than the touch.
+Decimal average_met(
+    const Intent& intent, const MarketFacts& market, const BookWalk& walk, Reckoning& reckon) {
+    const bool is_buy = intent.side == Side::buy;
+    const Decimal touch = is_buy ? *market.best_ask : *market.best_bid;
+    Decimal qty = walk.carried;
+    Decimal worth = walk.worth;
+    if (intent.limit_price && qty < intent.qty) {
+        const Decimal rest = reckon.subtract(intent.qty, qty);
+        worth = reckon.add(
+            worth,
+            is_buy ? reckon.multiply_up(rest, *intent.limit_price)
+                   : reckon.multiply_down(rest, *intent.limit_price));
+        qty = intent.qty;
+    }
+    if (!qty.is_positive()) {
+        return touch;
+    }
+    return is_buy ? std::max(touch, reckon.divide_up(worth, qty))
+                  : std::min(touch, reckon.divide_down(worth, qty));
 }
 
 class PlanApplication {
@@ -69,7 +103,7 @@ private:
         }
     }
 
-    void assess(IntentScratch& now, const SymbolScratch& symbol) const {
+    void assess(IntentScratch& now, const SymbolScratch& symbol) {
         if (!is_well_formed(*now.intent)) {
             now.problem = FillProblem::malformed;
         } else if (symbol.market == nullptr || !symbol.mid) {
@@ -79,6 +113,45 @@ private:
             now.problem = assessed.problem;
             now.estimate = assessed.estimate;
         }
+        if (input_.walks_book && now.problem == FillProblem::none) {
+            walk(now, scratch_.symbols[now.symbol_at]);
+        }
+    }
+
+    void walk(IntentScratch& now, SymbolScratch& symbol) const {
+        const Intent& intent = *now.intent;
+        const MarketFacts& market = *symbol.market;
+        if (intent.post_only && intent.limit_price) {
+            now.would_take = reaches_far_touch(intent, market);
+            return;
+        }
+        if (now.estimate.is_maker && !must_fill_whole(intent)) {
+            return;
+        }
+        const bool is_buy = intent.side == Side::buy;
+        Decimal& taken = is_buy ? symbol.asks_taken : symbol.bids_taken;
+        Reckoning reckon;
+        const BookWalk walked = walk_book(
+            is_buy ? market.asks : market.bids,
+            {.side = intent.side, .qty = intent.qty, .behind = taken, .limit = intent.limit_price},
+            reckon);
+        const Decimal taken_with_it = reckon.add(taken, walked.carried);
+        FillEstimate& fill = now.estimate;
+        fill.is_maker = false;
+        fill.price = taking_price(
+            intent,
+            average_met(intent, market, walked, reckon),
+            reckon.fraction_of_bps(input_.assumptions.slippage_bps),
+            reckon);
+        price_fill(fill, intent.qty, input_.assumptions.taker_fee_bps, reckon);
+        if (reckon.overflowed()) {
+            now.problem = FillProblem::overflow;
+            now.estimate = {};
+            return;
+        }
+        taken = taken_with_it;
+        now.carried = walked.carried;
+        now.is_too_thin = must_fill_whole(intent) && walked.carried < intent.qty;
     }
 
     void classify(IntentScratch& now, SymbolScratch& symbol) {
@@ -208,14 +281,17 @@ FillAssessment assess_fill(
     Reckoning reckon;
     FillEstimate& fill = result.estimate;
     fill.is_maker = !takes(intent, market);
-    fill.price =
-        fill.is_maker
-            ? *intent.limit_price
-            : taking_price(
-                  intent, market, reckon.fraction_of_bps(assumptions.slippage_bps), reckon);
-    fill.notional = reckon.multiply_up(intent.qty, fill.price);
-    const Decimal fee_bps = fill.is_maker ? assumptions.maker_fee_bps : assumptions.taker_fee_bps;
-    fill.fee = reckon.multiply_up(fill.notional, reckon.fraction_of_bps(fee_bps));
+    fill.price = fill.is_maker ? *intent.limit_price
+                               : taking_price(
+                                     intent,
+                                     intent.side == Side::buy ? *market.best_ask : *market.best_bid,
+                                     reckon.fraction_of_bps(assumptions.slippage_bps),
+                                     reckon);
+    price_fill(
+        fill,
+        intent.qty,
+        fill.is_maker ? assumptions.maker_fee_bps : assumptions.taker_fee_bps,
+        reckon);
     if (reckon.overflowed()) {
         result = {.problem = FillProblem::overflow, .estimate = {}};
     }

@@ -28,6 +28,9 @@ struct SymbolScratch {
     std::optional<Decimal> best_own_bid;  // Open ones and the plan's that will rest.
     std::optional<Decimal> best_own_ask;
     bool has_buy = false;
+    // Of the depth of the book, by the plan so far; only where the book is walked.
+    Decimal asks_taken;
+    Decimal bids_taken;
 };
 
 struct IntentScratch {
@@ -38,6 +41,11 @@ struct IntentScratch {
     FillEstimate estimate;  // Zeros when there is a problem.
     bool is_entry = true;
     bool crosses_own = false;
+    // Of an order that must fill whole (market, FOK), where the book is walked: what of it is
+    // there, and that this is not all.
+    Decimal carried;
+    bool is_too_thin = false;
+    bool would_take = false;  // Post-only, at or through the far touch; likewise.
 };
 
 struct PlanScratch {
@@ -60,6 +68,9 @@ struct ScratchInput {
     const MarketSet& market;
     const Plan& plan;
     FillAssumptions assumptions;
+    // The dry run's way: an order that takes is reckoned at what the depth of the book makes of it
+    // instead of at the touch.
+    bool walks_book = false;
 };
 PlanScratch apply_plan(const ScratchInput& input);
 

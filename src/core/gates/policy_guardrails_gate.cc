@@ -204,7 +204,15 @@ void check_symbol(
         notes.add(
             breach_codes::kNotInUniverse, symbol.symbol, "a human has not approved this symbol");
     }
-    if (intent.is_entry && state.risk_mode == RiskMode::defensive && symbol.market != nullptr &&
+    const RiskMode mode = state.risk_mode_in(symbol.symbol);
+    // Of the account it is told once, by check_stops.
+    if (mode == RiskMode::halted && state.risk_mode != RiskMode::halted) {
+        notes.add(
+            breach_codes::kRiskModeHalted,
+            symbol.symbol,
+            "this market is in risk mode halted, which allows cancels only");
+    }
+    if (intent.is_entry && mode == RiskMode::defensive && symbol.market != nullptr &&
         symbol.market->is_high_vol) {
         notes.add(
             breach_codes::kHighVolSymbol,

@@ -48,22 +48,23 @@ void check_drawdown(const GateFacts& facts, GateNotes& notes) {
 
 void check_entry_size(const IntentScratch& intent, const StateFacts& state, GateNotes& notes) {
     const Symbol& symbol = intent.intent->symbol;
-    const Decimal factor = size_factor_of(state.risk_mode);
+    const RiskMode mode = state.risk_mode_in(symbol);
+    const Decimal factor = size_factor_of(mode);
     if (factor.is_zero()) {
         notes.add(
             breach_codes::kEntriesStopped,
             symbol,
-            "risk mode " + std::string(to_word(state.risk_mode)) + " allows no entries");
+            "risk mode " + std::string(to_word(mode)) + " allows no entries");
     } else if (intent.problem == FillProblem::none) {
         Reckoning reckon;
         const Decimal allowed = reckon.multiply_down(state.limits.max_notional_per_trade, factor);
         if (reckon.overflowed()) {
             notes.add_overflow(symbol);
-        } else if (intent.estimate.notional >= allowed) {
+        } else if (intent.estimate.notional > allowed) {
             notes.add(
                 breach_codes::kNotionalPerTrade,
                 symbol,
-                sentence("notional", intent.estimate.notional, "must stay below", allowed));
+                sentence("notional", intent.estimate.notional, "may be at most", allowed));
         }
     }
     const Decimal qty_max = state.limits.max_order_qty;

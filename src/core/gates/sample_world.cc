@@ -30,6 +30,11 @@ MarketFacts sample_market(std::int64_t number) {
     market.spread_median_5m_bps = Decimal(2);
     market.spread_samples = 300;
     market.is_hydrated = true;
+    for (std::int64_t away = 0; away < static_cast<std::int64_t>(kDepthLevelsMax); ++away) {
+        const Decimal quantity(away + 1);  // Thicker away from the touch; 55 in all.
+        market.bids.push_back({Decimal(50'000 - 10 * away), quantity});
+        market.asks.push_back({Decimal(50'010 + 10 * away), quantity});
+    }
     market.rules.symbol = market.symbol;
     market.rules.base = asset(kBases[static_cast<std::size_t>(number)]);
     market.rules.quote = asset("USDT");

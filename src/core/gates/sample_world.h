@@ -1,8 +1,8 @@
 // A healthy account in a calm market with one small order: facts that pass every gate. The proofs
 // of doctor, the benchmark and the tests start here and change what they are about.
 //
-// BTCUSDT trades at 50000 / 50010; the account holds 0.02 BTC and 9000 USDT; the plan buys 0.01 BTC
-// at 50000 for the outside strategy `ext`.
+// BTCUSDT trades at 50000 / 50010 with ten levels of 1, 2, … 10 BTC on each side; the account holds
+// 0.02 BTC and 9000 USDT; the plan buys 0.01 BTC at 50000 for the outside strategy `ext`.
 #pragma once
 
 #include "core/gates/gates.h"

@@ -142,6 +142,21 @@ Json unpriced(const CanonicalStateInput& input) {
     return list;
 }
 
+// Account and concern told apart: what restricts one market says nothing of the others.
+Json market_modes(const StateFacts& state) {
+    Json list = Json::array();
+    for (const SymbolFacts& facts : state.symbols) {
+        const RiskMode mode = state.risk_mode_in(facts.symbol);
+        list.push(Json::object({
+            {"symbol", facts.symbol.text()},
+            {"concern_mode", to_word(facts.risk_mode)},
+            {"risk_mode", to_word(mode)},
+            {"size_factor", to_text(size_factor_of(mode))},
+        }));
+    }
+    return list;
+}
+
 Json envelopes(const CanonicalStateInput& input) {
     Json list = Json::array();
     for (const Envelope& envelope : allowed_envelope(input.state, input.market)) {
@@ -159,6 +174,7 @@ Result<Json> canonical_state(const CanonicalStateInput& input) {
     TRY_ASSIGN(Json pnl_json, pnl(input));
     TRY_ASSIGN(Json treasury_json, treasury(input));
     return Json::object({
+        {"as_of", to_text(state.now)},
         {"balances", std::move(balance_list)},
         {"positions", std::move(position_list)},
         {"open_orders", open_orders(input)},
@@ -181,6 +197,7 @@ Result<Json> canonical_state(const CanonicalStateInput& input) {
         {"peak_equity", to_text(state.peak)},
         {"account_id", state.account_id.text()},
         {"state_version", state.state_version},
+        {"market_modes", market_modes(state)},
         {"allowed_envelope", envelopes(input)},
     });
 }

@@ -143,6 +143,8 @@ void read_steps(FieldReader& in, Decision& decision) {
     decision.operation = in.optional_or<Json>("operation", {});
     decision.verification = in.optional_or<Json>("verification", {});
     decision.record = in.optional_or<Json>("record", {});
+    decision.state_delta_ref = text_of(in, "state_delta_ref");
+    decision.metrics = in.optional_or<Json>("metrics", {});
     decision.ledger_ref = text_of(in, "ledger_ref");
     decision.audit_ref = text_of(in, "audit_ref");
     decision.planned_at = in.required<Timestamp>("planned_at");
@@ -197,6 +199,8 @@ Json encode(const Decision& decision) {
         {"operation", decision.operation},
         {"verification", decision.verification},
         {"record", decision.record},
+        {"state_delta_ref", decision.state_delta_ref},
+        {"metrics", decision.metrics},
         {"ledger_ref", decision.ledger_ref},
         {"audit_ref", decision.audit_ref},
         {"planned_at", to_text(decision.planned_at)},
@@ -226,6 +230,15 @@ Result<Decision> decode_decision(const Json& json) {
     return in.finish(std::move(decision));
 }
 
+Result<void> require_tick(const Decision& decision, const TickId& tick_id) {
+    if (decision.tick_id != tick_id) {
+        return fail(
+            errors::decision_mismatch,
+            "This decision began in tick " + decision.tick_id.text() + ".");
+    }
+    return {};
+}
+
 bool is_answered(const Decision& decision) {
     const auto pending = [](const Execution& row) { return row.submit_status == "pending"; };
     const auto waiting = [](const CancelRow& row) { return row.status == "pending"; };
@@ -235,7 +248,9 @@ bool is_answered(const Decision& decision) {
 
 std::string_view execution_status(const Decision& decision) {
     const auto good = [](const Execution& row) { return row.submit_status == "acked"; };
-    const auto done = [](const CancelRow& row) { return row.status != "unknown"; };
+    const auto done = [](const CancelRow& row) {
+        return row.status == "canceled" || row.status == "not_open";
+    };
     const auto acked = std::count_if(decision.execution.begin(), decision.execution.end(), good) +
                        std::count_if(decision.cancels.begin(), decision.cancels.end(), done);
     const auto all =
@@ -303,11 +318,18 @@ std::optional<Error> why_not_executable(const Decision& decision, const ExecuteC
     return std::nullopt;
 }
 
+Json encode_execution(const Decision& decision) {
+    return encode_all(decision.execution);
+}
+
+Json encode_timestamps(const Decision& decision) {
+    return Json::object({
+        {"planned_at", to_text(decision.planned_at)},
+        {"executed_at", time_or_null(decision.executed_at)},
+    });
+}
+
 Json replay_record(const Decision& decision) {
-    Json execution = Json::array();
-    for (const Execution& row : decision.execution) {
-        execution.push(encode(row));
-    }
     return Json::object({
         {"decision_id", decision.decision_id.text()},
         {"tick_id", decision.tick_id.text()},
@@ -323,19 +345,14 @@ Json replay_record(const Decision& decision) {
         {"plan", encode(decision.plan)},
         {"validation", decision.validation},
         {"dry_run", decision.dry_run},
-        {"execution", std::move(execution)},
+        {"execution", encode_execution(decision)},
         {"verification", decision.verification},
         {"outputs",
          Json::object({
-             {"state_delta_hash", decision.ledger_ref},
-             {"metrics",
-              decision.record.is_null() ? Json::object() : *decision.record.find("metrics")},
+             {"state_delta_hash", text_or_null(decision.state_delta_ref)},
+             {"metrics", decision.metrics},
          })},
-        {"timestamps",
-         Json::object({
-             {"planned_at", to_text(decision.planned_at)},
-             {"executed_at", time_or_null(decision.executed_at)},
-         })},
+        {"timestamps", encode_timestamps(decision)},
     });
 }
 

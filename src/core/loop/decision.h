@@ -94,6 +94,9 @@ struct Decision {
     Json operation;     // The open call that waits for the venue; null without one.
     Json verification;  // Null before.
     Json record;        // What py_record_decision brought; null before.
+    // Of its record; empty and null before, and in decisions of policy 1.
+    std::string state_delta_ref;
+    Json metrics;
     std::string ledger_ref;
     std::string audit_ref;  // Of the latest step.
     Timestamp planned_at;
@@ -102,6 +105,9 @@ struct Decision {
 };
 Json encode(const Decision& decision);
 Result<Decision> decode_decision(const Json& json);
+
+// One decision keeps one tick; `decision_mismatch` names the one it began in.
+Result<void> require_tick(const Decision& decision, const TickId& tick_id);
 
 // True once no row is pending.
 bool is_answered(const Decision& decision);
@@ -115,6 +121,10 @@ struct ExecuteClaim {
     Timestamp now;
 };
 std::optional<Error> why_not_executable(const Decision& decision, const ExecuteClaim& claim);
+
+// Parts of the record that its metrics are reckoned from (state_delta.h).
+Json encode_execution(const Decision& decision);
+Json encode_timestamps(const Decision& decision);
 
 // The replay record of seed 002 §5.3.
 Json replay_record(const Decision& decision);

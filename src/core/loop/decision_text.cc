@@ -131,6 +131,8 @@ std::string row_text(const Decision& decision) {
     append_json(out, "operation", decision.operation);
     append_json(out, "verification", decision.verification);
     append_json(out, "record", decision.record);
+    out.text("state_delta_ref", decision.state_delta_ref);
+    append_json(out, "metrics", decision.metrics);
     out.text("ledger_ref", decision.ledger_ref);
     out.text("audit_ref", decision.audit_ref);
     out.text("planned_at", to_text(decision.planned_at));

@@ -45,6 +45,13 @@ Result<Decimal> reserve_price(
     return multiply_round_up(*market->best_ask, factor);
 }
 
+std::optional<Decimal> touch_price(const Intent& intent, const MarketFacts* market) {
+    if (market == nullptr) {
+        return std::nullopt;
+    }
+    return intent.side == Side::buy ? market->best_ask : market->best_bid;
+}
+
 bool is_aggressive(const Intent& intent, const MarketFacts* market, const RiskLimits& limits) {
     if (market == nullptr) {
         return true;

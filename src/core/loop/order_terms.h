@@ -16,13 +16,16 @@ struct OrderOrigin {
     const TickId& tick_id;
     Timestamp at;
 };
-// Not sent yet and without its reserve price.
+// Not sent yet and without its reserve and touch price.
 OrderRecord new_order(const OrderOrigin& origin, const Intent& intent);
 
 // The worst price an order may cost: its limit, or for a market order the touch with the collar
 // that the gates allowed.
 Result<Decimal> reserve_price(
     const Intent& intent, const MarketFacts* market, const RiskLimits& limits);
+
+// The best price of the side the intent would take from; nothing when that side is empty.
+std::optional<Decimal> touch_price(const Intent& intent, const MarketFacts* market);
 
 // Would take at once, or nobody can tell.
 bool is_aggressive(const Intent& intent, const MarketFacts* market, const RiskLimits& limits);

@@ -8,8 +8,10 @@
 #include "base/field_reader.h"
 #include "contracts/loop/loop_tools.h"
 #include "core/loop/rehearsal.h"
+#include "core/loop/state_delta.h"
 #include "core/order/order_identity.h"
 #include "core/replay/json_difference.h"
+#include "core/replay/replay_checks.h"
 #include "core/strategy/strategy.h"
 
 namespace interlock {
@@ -18,49 +20,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kOutcomes{"ok", "differs", "not_replayable"};
 // A decision asks the venue a few times; more different answers than this are not remembered.
 constexpr std::size_t kVerificationsMax = 1000;
-
-std::unexpected<Error> differs(std::string sentence) {
-    return fail(errors::replay_differs, std::move(sentence));
-}
-
-std::unexpected<Error> differs(
-    std::string_view what, const std::string& recorded, const std::string& replayed) {
-    return differs(
-        std::string(what) + ": recorded " + (recorded.empty() ? "nothing" : recorded) +
-        ", replayed " + (replayed.empty() ? "nothing" : replayed));
-}
-
-Result<void> require_equal(
-    std::string_view what, const std::string& recorded, const std::string& replayed) {
-    if (recorded != replayed) {
-        return differs(what, recorded, replayed);
-    }
-    return {};
-}
-
-Result<void> require_count(const AuditRecord& record, std::size_t artifacts) {
-    if (record.draft.artifacts.size() != artifacts) {
-        return fail(errors::not_replayable, "The record does not name its inputs.");
-    }
-    return {};
-}
-
-std::string text_in(const Json& detail, std::string_view key) {
-    const Json* value = detail.find(key);
-    return value != nullptr && value->is_string() ? value->as_string() : std::string();
-}
-
-std::string word(AuditStatus status) {
-    return std::string(to_word(status));
-}
-
-std::string hash_or_nothing(const Json& json) {
-    if (json.is_null()) {
-        return "";
-    }
-    const auto text = canonical_json(json);
-    return text ? sha256_hex(*text) : "no canonical form";
-}
 
 }  // namespace
 
@@ -95,7 +54,8 @@ Result<void> DecisionReplay::add(const AuditRecord& record, ReplayInputs& inputs
         return {};
     }
     if (const auto done = run(record, inputs); !done) {
-        if (done.error() != errors::replay_differs && done.error() != errors::not_replayable) {
+        if (done.error() != errors::replay_differs && done.error() != errors::not_replayable &&
+            done.error() != errors::other_policy) {
             return done;
         }
         note(done.error(), &record);
@@ -106,6 +66,7 @@ Result<void> DecisionReplay::add(const AuditRecord& record, ReplayInputs& inputs
 void DecisionReplay::note(const Error& error, const AuditRecord* record) {
     verdict_.outcome =
         error == errors::replay_differs ? ReplayOutcome::differs : ReplayOutcome::not_replayable;
+    verdict_.is_other_policy = error == errors::other_policy;
     verdict_.detail = error.message;
     if (record != nullptr) {
         verdict_.seq = record->seq;
@@ -242,13 +203,13 @@ Result<void> DecisionReplay::run_validation(const AuditRecord& record, ReplayInp
     Json validation = encode(report);
     TRY_ASSIGN(const std::string text, canonical_json(validation));
     validation_hash_ = sha256_hex(text);
-    if (text_in(detail, "validation_hash") != validation_hash_) {
+    if (told_text(detail, "validation_hash") != validation_hash_) {
         replayed_validation_ = std::make_shared<const Json>(std::move(validation));
-        return differs("validation_hash", text_in(detail, "validation_hash"), validation_hash_);
+        return differs("validation_hash", told_text(detail, "validation_hash"), validation_hash_);
     }
-    TRY(require_equal("intents_hash", text_in(detail, "intents_hash"), intents_hash(plan)));
+    TRY(require_equal("intents_hash", told_text(detail, "intents_hash"), intents_hash(plan)));
     const AuditStatus status = report.pass ? AuditStatus::passed : AuditStatus::failed;
-    TRY(require_equal("status", word(record.draft.status), word(status)));
+    TRY(require_equal("status", status_word(record.draft.status), status_word(status)));
     stage_ = report.pass ? DecisionStage::validated : DecisionStage::rejected;
     ++verdict_.steps;
     return {};
@@ -287,12 +248,12 @@ Result<void> DecisionReplay::run_rehearsal(const AuditRecord& record, ReplayInpu
     Json dry_run = encode_rehearsal(report, verdict_.decision_id, plan);
     TRY_ASSIGN(const std::string text, canonical_json(dry_run));
     dry_run_hash_ = sha256_hex(text);
-    if (text_in(detail, "dry_run_hash") != dry_run_hash_) {
+    if (told_text(detail, "dry_run_hash") != dry_run_hash_) {
         replayed_dry_run_ = std::make_shared<const Json>(std::move(dry_run));
-        return differs("dry_run_hash", text_in(detail, "dry_run_hash"), dry_run_hash_);
+        return differs("dry_run_hash", told_text(detail, "dry_run_hash"), dry_run_hash_);
     }
     const AuditStatus status = report.pass ? AuditStatus::passed : AuditStatus::failed;
-    TRY(require_equal("status", word(record.draft.status), word(status)));
+    TRY(require_equal("status", status_word(record.draft.status), status_word(status)));
     stage_ = report.pass ? DecisionStage::rehearsed : DecisionStage::aborted;
     ++verdict_.steps;
     return {};
@@ -325,7 +286,7 @@ Result<void> DecisionReplay::run_adjustment(const AuditRecord& record, ReplayInp
         return differs("The dry run was adjusted in another number of rounds.");
     }
     const AuditStatus status = adjustment.plan ? AuditStatus::passed : AuditStatus::failed;
-    TRY(require_equal("status", word(record.draft.status), word(status)));
+    TRY(require_equal("status", status_word(record.draft.status), status_word(status)));
     adjusted_ref_.clear();
     if (adjustment.plan) {
         TRY_ASSIGN(const std::string adjusted, canonical_json(encode(*adjustment.plan)));
@@ -345,7 +306,7 @@ Result<void> DecisionReplay::run_recheck(const AuditRecord& record, ReplayInputs
         const ReplayInputs::Facts facts,
         inputs.facts_of(execute_refs_.state_ref, execute_refs_.market_ref));
     const GateReport report = gates_on(facts, plan);
-    if (text_in(record.draft.detail, "code") == errors::gate_recheck_failed.code) {
+    if (told_text(record.draft.detail, "code") == errors::gate_recheck_failed.code) {
         const std::string first = report.pass ? "" : to_text(report.breaches.front());
         return require_equal("the breach", record.draft.reason, first);
     }
@@ -389,7 +350,7 @@ Result<void> DecisionReplay::run_execution(const AuditRecord& record, ReplayInpu
 
 void DecisionReplay::take_outcome(std::vector<Json>& told_rows, const Json& row) {
     for (Json& told : told_rows) {
-        if (text_in(told, "order_client_id") == text_in(row, "order_client_id")) {
+        if (told_text(told, "order_client_id") == told_text(row, "order_client_id")) {
             told = row;
         }
     }
@@ -403,27 +364,30 @@ Result<void> DecisionReplay::compare_orders(const Json* orders, const Plan& plan
     for (std::size_t i = 0; i < plan.intents.size(); ++i) {
         const Intent& intent = plan.intents[i];
         const Json& order = orders->items()[i];
-        TRY(require_equal("intent_id", text_in(order, "intent_id"), intent.intent_id.text()));
+        TRY(require_equal("intent_id", told_text(order, "intent_id"), intent.intent_id.text()));
         TRY(require_equal(
             "order_client_id",
-            text_in(order, "order_client_id"),
+            told_text(order, "order_client_id"),
             derive_order_client_id(verdict_.decision_id, intent).text()));
-        TRY(require_equal("symbol", text_in(order, "symbol"), std::string(intent.symbol.text())));
+        TRY(require_equal("symbol", told_text(order, "symbol"), std::string(intent.symbol.text())));
     }
     return {};
 }
 
 Result<void> DecisionReplay::run_record(const AuditRecord& record, ReplayInputs& inputs) {
     TRY(require_planned());
-    TRY(require_count(record, 1));
+    const bool is_planners = record.draft.actor == AuditActor::codex;
+    TRY(require_count(record, is_planners ? 1 : 2));
     const std::string& ref = record.draft.artifacts.front();
     TRY_ASSIGN(const Json json, inputs.json_of(ref));
-    if (record.draft.actor == AuditActor::codex) {
+    if (is_planners) {
         record_ref_ = ref;
         ++verdict_.steps;
         return {};  // The planner's own words: that they have their hash is all there is to check.
     }
     TRY(compare_record(json));
+    state_delta_ref_ = record.draft.artifacts.back();
+    TRY(compare_outputs(json, inputs));
     ledger_ref_ = ref;
     recorded_at_ = record.draft.timestamp;
     if (stage_ == DecisionStage::executed) {
@@ -431,6 +395,41 @@ Result<void> DecisionReplay::run_record(const AuditRecord& record, ReplayInputs&
     }
     ++verdict_.steps;
     return {};
+}
+
+// The metrics come out again of what the record and its state delta say; the delta is of the orders
+// that were sent and of no others.
+Result<void> DecisionReplay::compare_outputs(const Json& record, ReplayInputs& inputs) {
+    const auto part = [](const Json& json, std::string_view key) {
+        const Json* found = json.find(key);
+        return found == nullptr ? Json() : *found;
+    };
+    const Json outputs = part(record, "outputs");
+    TRY(require_equal("the state delta", told_text(outputs, "state_delta_hash"), state_delta_ref_));
+    TRY_ASSIGN(const Json delta, inputs.json_of(state_delta_ref_));
+    const Json orders = part(delta, "orders");
+    const bool same =
+        orders.is_array() && std::equal(
+                                 orders.items().begin(),
+                                 orders.items().end(),
+                                 order_ids_.begin(),
+                                 order_ids_.end(),
+                                 [](const Json& row, const OrderClientId& id) {
+                                     return told_text(row, "order_client_id") == id.text();
+                                 });
+    if (!same) {
+        return differs("The state delta is not of the orders that were sent.");
+    }
+    const auto metrics = decision_metrics({
+        .execution = part(record, "execution"),
+        .timestamps = part(record, "timestamps"),
+        .state_delta = delta,
+    });
+    if (!metrics) {
+        return fail(errors::not_replayable, "The state delta cannot be read.");
+    }
+    metrics_hash_ = hash_or_nothing(*metrics);
+    return require_equal("the metrics", hash_or_nothing(part(outputs, "metrics")), metrics_hash_);
 }
 
 Result<void> DecisionReplay::compare_record(const Json& record) const {
@@ -444,10 +443,10 @@ Result<void> DecisionReplay::compare_record(const Json& record) const {
     TRY(require_equal("the record's dry run", hash_or_nothing(part("dry_run")), dry_run_hash_));
     const Json inputs = part("inputs");
     TRY(require_equal(
-        "the record's state", text_in(inputs, "state_hash"), validate_refs_.state_ref));
+        "the record's state", told_text(inputs, "state_hash"), validate_refs_.state_ref));
     TRY(require_equal(
-        "the record's market", text_in(inputs, "market_hash"), validate_refs_.market_ref));
-    TRY(require_equal("the record's config", text_in(inputs, "config_hash"), config_ref_));
+        "the record's market", told_text(inputs, "market_hash"), validate_refs_.market_ref));
+    TRY(require_equal("the record's config", told_text(inputs, "config_hash"), config_ref_));
     return {};
 }
 
@@ -543,8 +542,8 @@ Result<void> DecisionReplay::compare_cancels(const Decision& stored) const {
         told.begin(),
         told.end(),
         [](const CancelRow& row, const Json& one) {
-            return row.order_client_id.text() == text_in(one, "order_client_id") &&
-                   row.status == text_in(one, "status");
+            return row.order_client_id.text() == told_text(one, "order_client_id") &&
+                   row.status == told_text(one, "status");
         });
     if (!same) {
         return differs("The stored cancels came to something else than the ledger tells.");
@@ -592,6 +591,8 @@ Result<void> DecisionReplay::compare_decision(const Decision& stored) const {
     if (!same_orders) {
         return differs("The stored orders are not those of the plan.");
     }
+    TRY(require_equal("the stored state delta", stored.state_delta_ref, state_delta_ref_));
+    TRY(require_equal("the stored metrics", hash_or_nothing(stored.metrics), metrics_hash_));
     return require_equal("the stored record", stored.ledger_ref, ledger_ref_);
 }
 

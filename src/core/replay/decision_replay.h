@@ -27,9 +27,10 @@ struct ReplayVerdict {
     ReplayOutcome outcome = ReplayOutcome::ok;
     std::int64_t steps = 0;  // Re-run and found equal.
     // Of the first thing that is not as recorded:
-    std::int64_t seq = 0;  // The audit record; 0: the stored decision.
-    std::string event;     // Of that record; "" for the stored decision.
-    std::string detail;    // One sentence.
+    std::int64_t seq = 0;          // The audit record; 0: the stored decision.
+    std::string event;             // Of that record; "" for the stored decision.
+    std::string detail;            // One sentence.
+    bool is_other_policy = false;  // Not replayable for that reason and no other.
 };
 Json encode(const ReplayVerdict& verdict);
 
@@ -67,6 +68,7 @@ private:
     Result<void> run_recheck(const AuditRecord& record, ReplayInputs& inputs);
     Result<void> run_record(const AuditRecord& record, ReplayInputs& inputs);
     Result<void> compare_record(const Json& record) const;
+    Result<void> compare_outputs(const Json& record, ReplayInputs& inputs);
     Result<void> compare_orders(const Json* orders, const Plan& plan) const;
     Result<void> compare_decision(const Decision& stored) const;
     Result<void> compare_verdicts(const Decision& stored) const;
@@ -104,6 +106,8 @@ private:
     std::optional<Timestamp> recorded_at_;
     std::string record_ref_;  // The planner's own account of it; "" without one.
     std::string ledger_ref_;
+    std::string state_delta_ref_;
+    std::string metrics_hash_;
     std::vector<std::string> verification_hashes_;
     // A verdict that came out otherwise, until the stored one shows where.
     std::shared_ptr<const Json> replayed_validation_;

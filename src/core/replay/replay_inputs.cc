@@ -8,6 +8,14 @@ namespace {
 
 constexpr std::string_view kRefPrefix = "sha256:";
 
+// "policy 1" of "loop.v1".
+std::string policy_name(const Json* policy) {
+    constexpr std::string_view kPrefix = "loop.v";
+    const std::string word =
+        policy != nullptr && policy->is_string() ? policy->as_string() : std::string();
+    return "policy " + (word.starts_with(kPrefix) ? word.substr(kPrefix.size()) : "'" + word + "'");
+}
+
 // Bytes that have their hash and still cannot be read come from another version.
 template <class T>
 Result<T> readable(Result<T> decoded, std::string_view what) {
@@ -62,8 +70,12 @@ Result<void> ReplayInputs::require_policy(const std::string& config_ref) {
     }
     TRY_ASSIGN(const Json config, json_of(config_ref));
     const Json* policy = config.find("policy");
-    if (policy == nullptr || *policy != Json(kReplayPolicy)) {
-        return fail(errors::not_replayable, "The decision was made by another policy version.");
+    const Json own(kReplayPolicy);
+    if (policy == nullptr || *policy != own) {
+        return fail(
+            errors::other_policy,
+            "The decision was made by " + policy_name(policy) + "; this program replays " +
+                policy_name(&own) + ".");
     }
     if (checked_configs_.size() < kCheckedConfigsMax) {
         checked_configs_.insert(config_ref);

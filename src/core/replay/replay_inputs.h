@@ -1,6 +1,6 @@
 // The content-addressed inputs of recorded decisions, read back and held to their hashes.
 //
-// What a replay finds wrong travels as an Error of one of two kinds, so that it ends the step it
+// What a replay finds wrong travels as an Error of one of these kinds, so that it ends the step it
 // was found in; DecisionReplay turns it into a verdict. Any other Error means that reading failed.
 #pragma once
 
@@ -26,10 +26,13 @@ inline constexpr ErrorKind not_replayable{
     409,
     false,
     "Replay it with the version that made it, or restore the missing input from a backup."};
+// The same for a policy that is not ours: nothing is missing and nothing is wrong.
+inline constexpr ErrorKind other_policy{
+    "other_policy", 409, false, "Replay it with the version that made it."};
 }  // namespace errors
 
 // The policy this version can re-run; the `policy` of a decision's config artifact.
-inline constexpr std::string_view kReplayPolicy = "loop.v1";
+inline constexpr std::string_view kReplayPolicy = "loop.v2";
 // Different config artifacts remembered as checked; more are simply checked again.
 inline constexpr std::size_t kCheckedConfigsMax = 1000;
 

@@ -11,18 +11,18 @@ constexpr Decimal kOne{1};
 constexpr Decimal kShareStep = Decimal::from_units(100'000'000'000'000);  // 1e-4.
 constexpr Decimal kNinetyNine = Decimal::from_units(990'000'000'000'000'000);
 
-std::string_view entry_stop(const StrategyInput& input, const MarketFacts& facts) {
-    const StateFacts& state = input.state;
+std::string_view entry_stop(const MarketDesk& desk) {
+    const StateFacts& state = desk.input->state;
     if (state.kill_switch_active) {
         return "the kill switch is on";
     }
-    if (state.risk_mode >= RiskMode::reduce_only) {
-        return state.risk_mode == RiskMode::halted ? "risk mode halted" : "risk mode reduce_only";
+    if (desk.risk_mode >= RiskMode::reduce_only) {
+        return desk.risk_mode == RiskMode::halted ? "risk mode halted" : "risk mode reduce_only";
     }
     if (state.entries_halted) {
         return "entries are halted";
     }
-    if (state.risk_mode == RiskMode::defensive && facts.is_high_vol) {
+    if (desk.risk_mode == RiskMode::defensive && desk.facts->is_high_vol) {
         return "defensive risk mode in a market of high volatility";
     }
     return {};
@@ -158,12 +158,13 @@ Result<MarketDesk> MarketDesk::open(const StrategyInput& input, Decimal fee_rate
         desk.mid = *mid_of(*desk.facts);
         bound_prices(desk, reckon);
     }
-    desk.only_cancels = input.state.kill_switch_active || input.state.risk_mode == RiskMode::halted;
-    desk.entries_stopped = entry_stop(input, *desk.facts);
+    desk.risk_mode = input.state.risk_mode_in(input.symbol);
+    desk.only_cancels = input.state.kill_switch_active || desk.risk_mode == RiskMode::halted;
+    desk.entries_stopped = entry_stop(desk);
     desk.entries_wait = input.state.uncertain_orders > 0;
     desk.cost_factor =
         reckon.add(kOne, std::max(fee_rate, reckon.fraction_of_bps(limits.taker_fee_bps)));
-    desk.size_factor = size_factor_of(input.state.risk_mode);
+    desk.size_factor = size_factor_of(desk.risk_mode);
     desk.entry_below = reckon.multiply_down(limits.max_notional_per_trade, desk.size_factor);
     count_funds(desk, held, reckon);
     count_orders(desk, held);

@@ -52,12 +52,13 @@ struct MarketDesk {
     bool entries_wait = false;  // An order of uncertain fate somewhere on the account.
     bool buys_wait = false;     // An own order of that side is uncertain or on its way out.
     bool sells_wait = false;
-    bool only_cancels = false;          // Halted.
-    Decimal size_factor;                // Of entries.
-    Decimal entry_below;                // An entry's value stays below this.
-    Decimal exposure_left;              // All new buys together stay below this.
-    std::int64_t orders_allowed = 0;    // By venue limits, their rate, and the bound of a plan.
-    std::int64_t standing_allowed = 0;  // Own orders that may stand at once.
+    bool only_cancels = false;              // Halted.
+    RiskMode risk_mode = RiskMode::normal;  // The effective one in this market.
+    Decimal size_factor;                    // Of entries.
+    Decimal entry_below;                    // An entry's value stays below this.
+    Decimal exposure_left;                  // All new buys together stay below this.
+    std::int64_t orders_allowed = 0;        // By venue limits, their rate, and the bound of a plan.
+    std::int64_t standing_allowed = 0;      // Own orders that may stand at once.
 
     bool waits(Side side) const {
         return side == Side::buy ? buys_wait || entries_wait : sells_wait;

@@ -47,8 +47,8 @@ struct OwnOrder {
 Json encode(const OwnOrder& order);
 Result<OwnOrder> decode_own_order(const Json& json);
 
-// Everything one step sees. `state.risk_mode` is the effective one (S4). Whether the plan will be
-// sent is not among it: an observer plans exactly what it would trade.
+// Everything one step sees. The effective risk mode is `state.risk_mode_in(symbol)` (S4). Whether
+// the plan will be sent is not among it: an observer plans exactly what it would trade.
 struct StrategyInput {
     const StrategyId& strategy_id;
     const Symbol& symbol;

@@ -66,10 +66,8 @@ AuditStatus audit_status_of(ControlStatus status) {
 ControlService::ControlService(Parts parts)
     : parts_(std::move(parts)), shared_(std::make_shared<Shared>()) {
     parts_.loop.set_overlay({
-        .risk_mode =
-            [this](Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols) {
-                return strictest_mode(turn, account, symbols);
-            },
+        .market_modes =
+            [this](Turn& turn, const VenueAccount& account) { return market_modes(turn, account); },
         .active_strategies =
             [this](Turn& turn, const VenueAccount& account) {
                 return active_strategies(turn, account);

@@ -17,26 +17,6 @@ OrderFate fate_of(const LoopService::OrderNews& news) {
                                                   : OrderFate::rejected;
 }
 
-// How much worse a market order did than the touch it was planned on. Its reserve stands for that
-// touch and the slippage it was allowed.
-std::optional<Decimal> slippage_of(const LoopService::OrderNews& news) {
-    const OrderRecord& order = news.order;
-    if (order.request.order_type != OrderType::market || order.filled_qty.is_zero()) {
-        return std::nullopt;
-    }
-    const auto average = divide_half_even(order.filled_quote, order.filled_qty);
-    if (!average || order.reserve_price.is_zero()) {
-        return std::nullopt;
-    }
-    const bool is_buy = order.request.side == Side::buy;
-    const auto beyond =
-        is_buy ? subtract(*average, order.reserve_price) : subtract(order.reserve_price, *average);
-    const auto share = beyond ? divide_half_even(*beyond, order.reserve_price) : beyond;
-    const auto bps = share ? multiply_half_even(*share, Decimal(10'000)) : share;
-    const auto total = bps ? add(*bps, news.slippage_bps) : bps;
-    return total ? std::optional(*total) : std::nullopt;
-}
-
 // An order that was to be cancelled before `since` and that the venue has not said to be over.
 bool is_cancel_overdue(const AccountView& view, const Symbol& symbol, Timestamp since) {
     const SymbolBook* book = view.account ? find_book(view.books->books, symbol) : nullptr;
@@ -117,16 +97,20 @@ Result<void> note_quality(Turn& turn, const Concern& concern, ExecutionQuality b
     return {};
 }
 
-Result<RiskMode> ControlService::strictest_mode(
-    Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols) {
-    RiskMode strictest = RiskMode::normal;
-    for (const Symbol& symbol : symbols) {
-        TRY_ASSIGN(const auto concern, load_concern_of(turn, account, symbol));
+Result<std::vector<LoopService::MarketMode>> ControlService::market_modes(
+    Turn& turn, const VenueAccount& account) {
+    std::vector<LoopService::MarketMode> modes;
+    const auto known = concerns_.find(account);
+    if (known == concerns_.end()) {
+        return modes;
+    }
+    for (const ConcernId& id : known->second) {
+        TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
         if (concern) {
-            strictest = std::max(strictest, risk_mode_of(*concern));
+            modes.push_back({concern->symbol, risk_mode_of(*concern)});
         }
     }
-    return strictest;
+    return modes;
 }
 
 Result<std::vector<StrategyId>> ControlService::active_strategies(
@@ -198,7 +182,7 @@ void ControlService::on_order_news(Turn& turn, const LoopService::OrderNews& new
         .at = turn.now(),
         .fate = fate_of(news),
         .latency = turn.now() - order.created_at,
-        .slippage_bps = slippage_of(news),
+        .slippage_bps = slippage_bps_of(order),
     };
     turn.after_commit([this, sample, account = order.request.account, symbol = order.symbol()] {
         {

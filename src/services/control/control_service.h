@@ -150,8 +150,8 @@ private:
     Result<void> on_deadline(Turn& turn, const TimerItem& timer);
 
     // control_quality.cc
-    Result<RiskMode> strictest_mode(
-        Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols);
+    Result<std::vector<LoopService::MarketMode>> market_modes(
+        Turn& turn, const VenueAccount& account);
     Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);
     // Orders that stand although nobody may want them: a cancel was lost or refused, or an order
     // thought lost was found. They are asked for again.

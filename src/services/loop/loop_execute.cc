@@ -109,6 +109,9 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
     if (!before) {
         return no(errors::gate_not_passed, "Nothing was validated under this decision_id.");
     }
+    if (const auto same = require_tick(*before, call.tick_id); !same) {
+        return refuse(turn, call, same.error(), AuditStep::execute);
+    }
     if (const auto why = why_not_executable(*before, {.plan = request.plan, .now = turn.now()})) {
         return refuse(turn, call, *why, AuditStep::execute);
     }
@@ -178,6 +181,7 @@ Result<std::vector<OrderRecord>> LoopService::reserve_orders(
             return fail(errors::unknown_symbol, "There is no market for a planned symbol.");
         }
         TRY_ASSIGN(order.reserve_price, reserve_price(intent, market, reserved.account.limits));
+        order.touch_price = touch_price(intent, market);
         order = step_order(std::move(order), OrderSent{}, turn.now()).order;
         TRY(reserve_order(reserved.account, book_of(reserved.books, market->rules), order));
         orders.push_back(std::move(order));
@@ -262,7 +266,7 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
          .step = AuditStep::execute,
          .status = AuditStatus::started,
          .reason = "orders written ahead of the send",
-         .detail = attempt_detail(decision, execution_json(decision)),
+         .detail = attempt_detail(decision, encode_execution(decision)),
          .artifacts = {facts.inputs.state_ref, facts.inputs.market_ref}}));
     for (const OrderRecord& order : *orders) {
         turn.effect({
@@ -276,14 +280,6 @@ Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gat
     put_account(turn, std::move(reserved.account));
     save_books(turn, decision.account, std::move(reserved.books));
     return {};
-}
-
-Json LoopService::execution_json(const Decision& decision) {
-    Json rows = Json::array();
-    for (const Execution& row : decision.execution) {
-        rows.push(encode(row));
-    }
-    return rows;
 }
 
 Result<void> LoopService::enter_strategy(Turn& turn, Account& account, const StrategyId& id) {

@@ -217,8 +217,7 @@ Result<void> LoopService::note_submit(
         TRY(ask_venue(turn, decision.account, {.cause = AskCause::verify}));
     }
     if (overlay_.on_order_news) {
-        overlay_.on_order_news(
-            turn, {.order = order, .fate = outcome.fate, .slippage_bps = decision.slippage_bps});
+        overlay_.on_order_news(turn, {.order = order, .fate = outcome.fate});
     }
     save_decision(turn, std::move(decision));
     return {};
@@ -240,12 +239,22 @@ Json LoopService::execution_answer(const Decision& decision) {
     }
     Json cancels = Json::array();
     for (const CancelRow& row : decision.cancels) {
+        if (row.status == "unknown_order" || row.status == "unknown") {
+            errors.push(Json::object({
+                {"code", row.status},
+                {"order_client_id", row.order_client_id.text()},
+                {"message",
+                 row.status == "unknown"
+                     ? "Whether it was cancelled is not known; the executor finds out."
+                     : "This account never had such an order; nothing was cancelled."},
+            }));
+        }
         cancels.push(Json::object(
             {{"order_client_id", row.order_client_id.text()}, {"status", row.status}}));
     }
     return Json::object({
         {"status", execution_status(decision)},
-        {"execution", execution_json(decision)},
+        {"execution", encode_execution(decision)},
         {"cancels", std::move(cancels)},
         {"errors", std::move(errors)},
         {"audit_ref", decision.audit_ref},
@@ -262,7 +271,7 @@ Result<void> LoopService::answer_execution(Turn& turn, Decision& decision) {
          .step = AuditStep::execute,
          .status = status == "error" ? AuditStatus::failed : AuditStatus::passed,
          .reason = "all outcomes are in: " + std::string(status),
-         .detail = Json::object({{"orders", execution_json(decision)}})}));
+         .detail = Json::object({{"orders", encode_execution(decision)}})}));
     if (!decision.operation.is_null()) {
         TRY_ASSIGN(const OpenOperation operation, decode_open_operation(decision.operation));
         turn.complete(operation, Answer{200, to_text(execution_answer(decision))});

@@ -10,6 +10,7 @@
 #include "core/dry_run/dry_run.h"
 #include "core/gates/plan_scratch.h"
 #include "core/loop/rehearsal.h"
+#include "core/loop/state_delta.h"
 #include "core/order/order_identity.h"
 #include "services/loop/loop_service.h"
 
@@ -105,6 +106,9 @@ Result<Decision> LoopService::begin_decision(
     }
     if (before && before->account != wanted.account) {
         return fail(errors::decision_mismatch, "This decision began on another account or mode.");
+    }
+    if (before) {
+        TRY(require_tick(*before, wanted.tick_id));
     }
     Decision decision;
     decision.decision_id = wanted.decision_id;
@@ -280,6 +284,21 @@ Result<LoopService::Rehearsal> LoopService::dry_run_step(
 }
 
 Result<void> LoopService::record_step(Turn& turn, Decision& decision, AuditStatus status) {
+    std::vector<OrderClientId> ids;
+    for (const Execution& row : decision.execution) {
+        ids.push_back(row.order_client_id);
+    }
+    TRY_ASSIGN(const auto orders, records_of(turn, decision.account, ids));
+    TRY_ASSIGN(const Json delta, state_delta(decision, orders));
+    TRY_ASSIGN(std::string delta_text, canonical_json(delta));
+    decision.state_delta_ref = turn.put_artifact(std::move(delta_text));
+    TRY_ASSIGN(
+        decision.metrics,
+        decision_metrics({
+            .execution = encode_execution(decision),
+            .timestamps = encode_timestamps(decision),
+            .state_delta = delta,
+        }));
     TRY_ASSIGN(std::string record, canonical_json(replay_record(decision)));
     const std::string ref = turn.put_artifact(std::move(record));
     decision.ledger_ref = ref;
@@ -291,7 +310,7 @@ Result<void> LoopService::record_step(Turn& turn, Decision& decision, AuditStatu
          .step = AuditStep::record,
          .status = status,
          .reason = "decision " + std::string(to_word(decision.stage)),
-         .artifacts = {ref}});
+         .artifacts = {ref, decision.state_delta_ref}});
 }
 
 Result<void> LoopService::check_opened(Turn& turn, const Plan& plan, const Gathered& facts) {
@@ -402,6 +421,9 @@ Result<TurnReply> LoopService::run_dry_run(Turn& turn, const DryRunPlanRequest& 
     TRY_ASSIGN(const auto before, load_decision(turn, turn.tenant_id(), call.decision_id));
     if (const auto why = why_not_rehearsable(before, request.plan, turn.now())) {
         return refuse(turn, call, *why, AuditStep::dry_run);
+    }
+    if (const auto same = require_tick(*before, call.tick_id); !same) {
+        return refuse(turn, call, same.error(), AuditStep::dry_run);
     }
     auto gathered = gather(turn, before->account, before->plan);
     if (!gathered) {

@@ -23,6 +23,9 @@ Plan universe_plan(const std::set<Symbol>& universe) {
     return plan;
 }
 
+// How far a caller's clock may be off before it is told.
+constexpr Duration kAsOfTolerance = Duration::of_seconds(60);
+
 Json one_error(const ErrorKind& kind, std::string message) {
     return encode(fail(kind, std::move(message)).error());
 }
@@ -54,6 +57,15 @@ Result<TurnReply> LoopService::run_state(Turn& turn, const CanonicalStateRequest
     if (!state) {
         return refuse(turn, request.call, state.error(), AuditStep::plan);
     }
+    // Only the present is held. Who asks for another moment is given it and told so.
+    Json problems = Json::array();
+    if (request.as_of < turn.now() - kAsOfTolerance ||
+        request.as_of > turn.now() + kAsOfTolerance) {
+        problems.push(one_error(
+            errors::as_of_not_held,
+            "You asked for the state as of " + to_text(request.as_of) + "; this is that of " +
+                to_text(turn.now()) + "."));
+    }
     AuditDraft draft = turn.draft("STATE_READ");
     draft.decision_id = request.call.decision_id;
     draft.tick_id = request.call.tick_id;
@@ -65,7 +77,7 @@ Result<TurnReply> LoopService::run_state(Turn& turn, const CanonicalStateRequest
         to_text(Json::object({
             {"status", "ok"},
             {"state", *std::move(state)},
-            {"errors", Json::array()},
+            {"errors", std::move(problems)},
             {"audit_ref", ref},
         }))};
 }
@@ -129,6 +141,12 @@ TurnRequest LoopService::verify_turn(Caller caller, VerifyExecutionRequest reque
 Result<TurnReply> LoopService::run_verify(Turn& turn, const VerifyExecutionRequest& request) {
     const ToolCall& call = request.call;
     TRY_ASSIGN(const VenueAccount account, account_of(turn, call.account_id));
+    TRY_ASSIGN(const auto decision, load_decision(turn, turn.tenant_id(), call.decision_id));
+    if (decision) {
+        if (const auto same = require_tick(*decision, call.tick_id); !same) {
+            return refuse(turn, call, same.error(), AuditStep::verify);
+        }
+    }
     TRY_ASSIGN(
         const std::vector<OrderRecord> records,
         records_of(turn, account, request.order_client_ids));
@@ -237,6 +255,9 @@ Result<TurnReply> LoopService::run_record(Turn& turn, const RecordDecisionReques
             fail(errors::unknown_decision, "Nothing was planned under this decision_id.").error(),
             AuditStep::record);
     }
+    if (const auto same = require_tick(*stored, call.tick_id); !same) {
+        return refuse(turn, call, same.error(), AuditStep::record);
+    }
     Decision decision = *stored;
     auto text = canonical_json(request.record);
     if (!text) {
@@ -327,6 +348,7 @@ TurnRequest LoopService::decision_turn(Caller caller, DecisionId decision_id, Re
         json.set("attempt", decision->attempt);
         json.set("account", encode(decision->account));
         json.set("planner", decision->planner);
+        json.set("planner_record", decision->record);
         json.set("ledger_ref", decision->ledger_ref);
         json.set("audit_ref", decision->audit_ref);
         return Answer{200, to_text(json)};

@@ -311,16 +311,34 @@ Result<std::string> LoopService::instance_type(
 Result<LoopService::Gathered> LoopService::gather(
     Turn& turn, const VenueAccount& key, const Plan& plan) {
     const std::vector<Symbol> wanted = symbols_of(plan);
-    TRY_ASSIGN(Gathered facts, gather_for(turn, key, wanted));
-    if (overlay_.risk_mode && !wanted.empty()) {
-        TRY_ASSIGN(const RiskMode stricter, overlay_.risk_mode(turn, key, wanted));
-        facts.state.risk_mode = std::max(facts.state.risk_mode, stricter);
-    }
-    return facts;
+    return gather_deep(turn, key, wanted, wanted);
 }
 
 Result<LoopService::Gathered> LoopService::gather_for(
     Turn& turn, const VenueAccount& key, const std::vector<Symbol>& symbols) {
+    return gather_deep(turn, key, symbols, {});
+}
+
+Result<void> LoopService::add_market_modes(Turn& turn, Gathered& facts) {
+    if (!overlay_.market_modes) {
+        return {};
+    }
+    TRY_ASSIGN(const std::vector<MarketMode> modes, overlay_.market_modes(turn, facts.key));
+    for (const MarketMode& one : modes) {
+        for (SymbolFacts& symbol : facts.state.symbols) {
+            if (symbol.symbol == one.symbol) {
+                symbol.risk_mode = one.mode;
+            }
+        }
+    }
+    return {};
+}
+
+Result<LoopService::Gathered> LoopService::gather_deep(
+    Turn& turn,
+    const VenueAccount& key,
+    const std::vector<Symbol>& symbols,
+    const std::vector<Symbol>& deep) {
     Gathered facts;
     facts.key = key;
     TRY_ASSIGN(facts.view, open_or_load(turn, key));
@@ -328,7 +346,7 @@ Result<LoopService::Gathered> LoopService::gather_for(
     for (const Symbol& symbol : symbols) {
         add_symbol(priced, symbol);
     }
-    facts.market = parts_.feed.facts(priced);
+    facts.market = parts_.feed.deep_facts(priced, deep);
     TRY_ASSIGN(const RiskMode aftermath, kill_aftermath(turn, key.tenant_id));
     GatherInput input{
         .account = *facts.view.account,
@@ -344,6 +362,7 @@ Result<LoopService::Gathered> LoopService::gather_for(
     input.stricter_mode =
         std::max(input.stricter_mode, mode_of(step_tier(facts.view.account->tier, tier).raw));
     TRY_ASSIGN(facts.state, gather_facts(input));
+    TRY(add_market_modes(turn, facts));
     TRY_ASSIGN(facts.state.trading_enabled, is_trading_enabled(turn, *facts.view.account));
     if (!facts.state.trading_enabled || facts.state.kill_switch_active) {
         TRY_ASSIGN(facts.blocked, parts_.kill.why_stopped(turn, key.tenant_id));

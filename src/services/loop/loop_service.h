@@ -54,7 +54,7 @@ public:
     // Answers of read tools are kept this long (S14).
     static constexpr Duration kReadAnswerLife = Duration::of_minutes(10);
     // Version of the policy that gates, dry run and planners follow; part of every replay.
-    static constexpr std::string_view kPolicyVersion = "loop.v1";
+    static constexpr std::string_view kPolicyVersion = "loop.v2";
 
     using OnAccount = std::function<void(const Account&)>;
     struct Parts {
@@ -72,13 +72,16 @@ public:
     struct OrderNews {
         const OrderRecord& order;
         EffectFate fate = EffectFate::done;
-        Decimal slippage_bps;  // That a market order was planned with.
+    };
+    // The mode of the concern that one market is.
+    struct MarketMode {
+        Symbol symbol;
+        RiskMode mode = RiskMode::normal;
     };
     // What control adds to the loop. Set before the first turn.
     struct Overlay {
-        // The strictest mode of the concerns that these markets are (S4, S5).
-        std::function<Result<RiskMode>(Turn&, const VenueAccount&, const std::vector<Symbol>&)>
-            risk_mode;
+        // The modes of the account's concerns (S4, S5), each for its own market alone.
+        std::function<Result<std::vector<MarketMode>>(Turn&, const VenueAccount&)> market_modes;
         // The account's strategies that are active by the word of their concerns; gate 5 asks.
         std::function<Result<std::vector<StrategyId>>(Turn&, const VenueAccount&)>
             active_strategies;
@@ -173,7 +176,7 @@ public:
     // one that a human gave a name; all are funded alike.
     Result<AccountView> open_or_load(Turn& turn, const VenueAccount& account);
     Result<Gathered> gather(Turn& turn, const VenueAccount& account, const Plan& plan);
-    // The same for an account's strategies: without the modes of its concerns.
+    // The same for looking only: without the depth of the books, which the dry run alone needs.
     Result<Gathered> gather_for(
         Turn& turn, const VenueAccount& account, const std::vector<Symbol>& symbols);
     // Writes the facts as artifacts of the turn and names them in `inputs`.
@@ -242,6 +245,13 @@ public:
     Result<void> recover(Turn& turn, const VenueAccount& account, RecoveryStep step);
 
 private:
+    // With the depth of these books and of no other.
+    Result<Gathered> gather_deep(
+        Turn& turn,
+        const VenueAccount& account,
+        const std::vector<Symbol>& symbols,
+        const std::vector<Symbol>& deep);
+    Result<void> add_market_modes(Turn& turn, Gathered& facts);
     Result<RiskMode> kill_aftermath(Turn& turn, const TenantId& tenant_id);
     std::string config_ref(Turn& turn);
 
@@ -270,7 +280,6 @@ private:
         Turn& turn, const Decision& decision, const Gathered& facts, Reserved& reserved);
     Result<void> reject_execution(
         Turn& turn, Decision& decision, const Gathered& facts, const Error& error);
-    static Json execution_json(const Decision& decision);
     // The throttle counts for a strategy of ours from its first aggressive order on.
     Result<void> enter_strategy(Turn& turn, Account& account, const StrategyId& id);
     Result<void> note_execution(

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/replay/json_difference.h"
+#include "services/replay_service.h"
 #include "testing/loop_world.h"
 
 namespace interlock {
@@ -293,6 +295,150 @@ TEST(Loop, CancelsPassWithoutGatesAndUnderTheKillSwitch) {
     EXPECT_EQ(*answer.find("status"), Json("ok")) << to_text(answer);
     EXPECT_TRUE(world.account().find("open_orders")->items().empty());
     EXPECT_EQ(holding(world.account(), "USDT"), "10000");
+}
+
+TEST(Loop, CancellingAnOrderThatNeverWasIsNoSuccess) {
+    LoopWorld world;
+    const std::string ghost = "h" + std::string(31, 'a');
+    const Json none = world.trade("d1", Json::array(), Json::array({ghost}));
+    EXPECT_EQ(*none.find("status"), Json("error")) << to_text(none);
+    EXPECT_EQ(error_code(none), "unknown_order");
+    EXPECT_EQ(none.find("errors")->items()[0].find("order_client_id")->as_string(), ghost);
+
+    const Json resting = world.trade("d2", one("buy", "1", "99.00"));
+    const std::string id =
+        resting.find("execution")->items()[0].find("order_client_id")->as_string();
+    const Json one_of_two = world.trade("d3", Json::array(), Json::array({id, ghost}));
+    EXPECT_EQ(*one_of_two.find("status"), Json("partial")) << to_text(one_of_two);
+    // Its end is known: that it is not open is what was wanted.
+    const Json over = world.trade("d4", Json::array(), Json::array({id}));
+    EXPECT_EQ(*over.find("status"), Json("ok")) << to_text(over);
+    EXPECT_TRUE(over.find("errors")->items().empty());
+}
+
+Json in_tick(Json body, std::string_view tick) {
+    body.set("tick_id", tick);
+    return body;
+}
+
+TEST(Loop, ADecisionKeepsTheTickItBeganIn) {
+    LoopWorld world;
+    const Json intents = one("buy", "1", "99.00");
+    world.validate("d1", intents);
+    Json body = LoopWorld::ids_of("d1", "again");
+    body.set("plan", Json::object({{"intents", intents}, {"reason", "test"}}));
+    EXPECT_EQ(error_code(world.call("validate", in_tick(body, "t2"))), "decision_mismatch");
+    Json rehearse = LoopWorld::ids_of("d1", "rehearse");
+    rehearse.set("plan", Json::object({{"intents", intents}}));
+    rehearse.set("assumptions", Json::object({{"slippage_bps", 0}, {"fee_bps", 0}}));
+    EXPECT_EQ(error_code(world.call("dry_run", in_tick(rehearse, "t2"))), "decision_mismatch");
+    world.dry_run("d1", intents);
+    const Json execute = world.execute_body("d1", intents);
+    Json elsewhere = in_tick(execute, "t2");
+    elsewhere.set("idempotency_key", "elsewhere");
+    EXPECT_EQ(error_code(world.call("execute", elsewhere)), "decision_mismatch");
+    // Nothing of that touched the decision.
+    const Json executed = world.call("execute", execute);
+    EXPECT_EQ(*executed.find("status"), Json("ok")) << to_text(executed);
+    Json verify = in_tick(LoopWorld::ids_of("d1", "verify"), "t2");
+    verify.set(
+        "order_client_ids",
+        Json::array({*executed.find("execution")->items()[0].find("order_client_id")}));
+    EXPECT_EQ(error_code(world.call("verify", verify)), "decision_mismatch");
+}
+
+Json state_as_of(LoopWorld& world, Timestamp as_of) {
+    Json body = LoopWorld::ids_of("look", "look" + to_text(as_of));
+    body.set("as_of", to_text(as_of));
+    return world.call("state", body);
+}
+
+TEST(Loop, TheStateSaysOfWhichMomentItIs) {
+    LoopWorld world;
+    const Timestamp now = world.clock.now();
+    const Duration allowed = Duration::of_seconds(60);
+    const Duration least = Duration::of_milliseconds(1);
+    for (const Timestamp fine : {now, now - allowed, now + allowed}) {
+        const Json answer = state_as_of(world, fine);
+        EXPECT_EQ(error_code(answer), "") << to_text(fine);
+        EXPECT_EQ(text_at(answer, "state", "as_of"), to_text(now));
+    }
+    for (const Timestamp other : {now - allowed - least, now + allowed + least}) {
+        const Json answer = state_as_of(world, other);
+        EXPECT_EQ(error_code(answer), "as_of_not_held") << to_text(other);
+        EXPECT_EQ(text_at(answer, "state", "as_of"), to_text(now));
+    }
+}
+
+// Seed 002 §1 S6 and §5.3: in the stored record itself, which a receipt carries.
+TEST(Loop, TheStoredRecordHoldsTheStateDeltaAndTheMetrics) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "2", Json()));
+    const Json decision = world.decision("d1");
+    const std::string ref = decision.find("ledger_ref")->as_string();
+    ReplayInputs inputs = stored_inputs(world.memory, world.tenant);
+    const Json record = inputs.json_of(ref).value();
+    EXPECT_EQ(first_difference(*record.find("outputs"), *decision.find("outputs")), "");
+    const std::string delta_ref = text_at(record, "outputs", "state_delta_hash");
+    EXPECT_NE(delta_ref, ref);
+    const Json delta = inputs.json_of(delta_ref).value();
+    EXPECT_EQ(
+        to_text(*delta.find("positions")),
+        R"([{"fee_quote":"0.20002","qty":"2","quote":"-200.02","symbol":"ABCUSDT"}])");
+    EXPECT_EQ(
+        to_text(*record.find("outputs")->find("metrics")),
+        R"({"acked":1,"fee_quote":"0.20002","filled_quote":"200.02","orders":1,)"
+        R"("planned_to_executed_ms":0,"rejected":0,"slippage_bps":"0","unknown":0})");
+}
+
+TEST(Loop, ARefusedDecisionRecordsThatNothingChanged) {
+    LoopWorld world;
+    world.validate("d1", one("buy", "90", "100.01"));
+    const Json outputs = *world.decision("d1").find("outputs");
+    const Json delta = stored_inputs(world.memory, world.tenant)
+                           .json_of(outputs.find("state_delta_hash")->as_string())
+                           .value();
+    EXPECT_EQ(to_text(delta), R"({"cancels":[],"orders":[],"positions":[]})");
+    EXPECT_EQ(*outputs.find("metrics")->find("orders"), Json(0));
+}
+
+// What one of them assumes or reserves has no part in it.
+TEST(Loop, AnOrderKeepsTheTouchItWasDecidedOn) {
+    LoopWorld world;
+    world.trade("d1", one("buy", "2", Json()));
+    world.trade("d2", one("sell", "1", Json()));
+    std::vector<std::string> touches;
+    const auto rows = world.memory.load_states("order/").value();
+    for (const auto& [key, state] : rows) {
+        touches.push_back(parse_json(state.json).value().find("touch_price")->as_string());
+    }
+    std::sort(touches.begin(), touches.end());
+    EXPECT_EQ(touches, (std::vector<std::string>{"100.01", "99.99"}));
+}
+
+TEST(Loop, TheDryRunRefusesWhatTheBookDoesNotCarry) {
+    LoopWorld world;  // Six ABC on each side.
+    const Json all = one("buy", "6", Json());
+    world.validate("d1", all);
+    EXPECT_EQ(*world.dry_run("d1", all).find("dry_run")->find("pass"), Json(true));
+    const Json more = one("buy", "6.001", Json());
+    world.validate("d2", more);
+    const Json answer = world.dry_run("d2", more);
+    EXPECT_EQ(
+        to_text(*answer.find("dry_run")->find("blocking_reasons")),
+        R"(["dry_run:book_too_thin:ABCUSDT"])");
+    const Json& adjusted = *answer.find("dry_run")->find("adjusted_plan");
+    EXPECT_EQ(adjusted.find("intents")->items()[0].find("qty")->as_string(), "6");
+}
+
+TEST(Loop, TheDryRunRefusesAPostOnlyOrderThatWouldTake) {
+    LoopWorld world;
+    Json intents = one("buy", "1", "100.01");
+    intents.items()[0].set("post_only", true);
+    world.validate("d1", intents);
+    EXPECT_EQ(
+        to_text(*world.dry_run("d1", intents).find("dry_run")->find("blocking_reasons")),
+        R"(["dry_run:would_take:ABCUSDT"])");
 }
 
 // S12: start-up begins in recovery and ends in it by itself.

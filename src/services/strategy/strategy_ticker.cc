@@ -306,10 +306,9 @@ std::optional<Blocked> StrategyTicker::why_blocked(
         {.concern = *concern, .strategy = strategy.get(), .market = market.find(instance.symbol)});
 }
 
-Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathered& facts) const {
+Result<StrategyStep> StrategyTicker::step(
+    const Sight& sight, const LoopService::Gathered& facts) const {
     const StrategyInstance& instance = *sight.instance;
-    const RiskMode common = facts.state.risk_mode;
-    facts.state.risk_mode = std::max(common, risk_mode_of(*sight.concern));
     Result<StrategyStep> stepped = [&]() -> Result<StrategyStep> {
         try {
             return sight.strategy->step({
@@ -331,7 +330,6 @@ Result<StrategyStep> StrategyTicker::step(const Sight& sight, LoopService::Gathe
     if (!stepped && stepped.error() == errors::internal) {
         stepped.error().kind = &errors::strategy_failed;
     }
-    facts.state.risk_mode = common;
     if (stepped && to_text(stepped->memory).size() > kStrategyMemoryBytesMax) {
         return fail(errors::out_of_range, "The strategy wants to keep more than 16 KiB of state.");
     }

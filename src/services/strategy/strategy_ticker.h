@@ -95,7 +95,7 @@ public:
     std::optional<Blocked> why_blocked(
         const StrategyInstance& instance, const Concern* concern, const MarketSet& market) const;
     // Steps the strategy on its own effective risk mode; never throws.
-    Result<StrategyStep> step(const Sight& sight, LoopService::Gathered& facts) const;
+    Result<StrategyStep> step(const Sight& sight, const LoopService::Gathered& facts) const;
 
 private:
     Result<void> tick_one(

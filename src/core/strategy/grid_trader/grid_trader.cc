@@ -67,7 +67,7 @@ private:
 
 // Half of them while defensive, at least one.
 std::int64_t Grid::level_count() const {
-    const bool is_defensive = desk_.input->state.risk_mode == RiskMode::defensive;
+    const bool is_defensive = desk_.risk_mode == RiskMode::defensive;
     const std::int64_t wanted =
         is_defensive ? std::max<std::int64_t>(1, config_.grid_levels / 2) : config_.grid_levels;
     const std::int64_t sides = config_.trade_sides == TradeSides::both ? 2 : 1;
@@ -329,7 +329,7 @@ Result<void> GridTrader::run(MarketDesk& desk, GridMemory& memory, StrategyStep&
             {
                 .atr_pct = signals == nullptr ? std::nullopt : signals->atr_pct,
                 .posture = input.posture,
-                .risk_mode = input.state.risk_mode,
+                .risk_mode = desk.risk_mode,
             }));
     // Two lines on one tick would be one.
     TRY_ASSIGN(const Decimal tick, divide_round_up(desk.facts->rules.tick_size, desk.mid));

@@ -117,13 +117,13 @@ Result<void> Rails::begin(RailsMemory& memory) {
     }
     const TimeframeSignals* signals = desk_.input->signals.find(config_.timeframe);
     TRY_ASSIGN(widening_, widening_of(signals));
-    TRY_ASSIGN(step_, rails_step_of(config_, widening_, desk_.input->state.risk_mode));
+    TRY_ASSIGN(step_, rails_step_of(config_, widening_, desk_.risk_mode));
     return {};
 }
 
 // Half of them while defensive, at least one.
 std::int64_t Rails::level_count() const {
-    const bool is_defensive = desk_.input->state.risk_mode == RiskMode::defensive;
+    const bool is_defensive = desk_.risk_mode == RiskMode::defensive;
     const std::int64_t wanted =
         is_defensive ? std::max<std::int64_t>(1, config_.num_bids_ask / 2) : config_.num_bids_ask;
     return std::min(wanted, desk_.standing_allowed / 2);
