@@ -31,7 +31,8 @@ std::vector<Symbol> BenchFeed::symbols() const {
     return symbols;
 }
 
-MarketSet BenchFeed::facts(std::span<const Symbol> symbols) const {
+MarketSet BenchFeed::deep_facts(
+    std::span<const Symbol> symbols, std::span<const Symbol> deep) const {
     const Timestamp now = clock_.now();
     MarketSet wanted;
     for (const Symbol& symbol : symbols) {
@@ -39,6 +40,10 @@ MarketSet BenchFeed::facts(std::span<const Symbol> symbols) const {
             wanted.markets.push_back(*market);
             wanted.markets.back().exchange_at = now;
             wanted.markets.back().received_at = now;
+            if (std::ranges::find(deep, symbol) == deep.end()) {
+                wanted.markets.back().bids.clear();
+                wanted.markets.back().asks.clear();
+            }
         }
     }
     return wanted;

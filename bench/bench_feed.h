@@ -16,7 +16,8 @@ public:
     BenchFeed(Clock& clock, std::int64_t markets);
 
     std::vector<Symbol> symbols() const override;
-    MarketSet facts(std::span<const Symbol> symbols) const override;
+    MarketSet deep_facts(
+        std::span<const Symbol> symbols, std::span<const Symbol> deep) const override;
     MarketSignals signals(
         const Symbol& symbol, std::span<const Timeframe> timeframes) const override;
     std::optional<Decimal> bandwidth_quantile(

@@ -21,8 +21,9 @@ public:
     static constexpr std::int64_t kOrdersPer10s = 40;
 
     std::vector<Symbol> symbols() const override { return feed_.symbols(); }
-    MarketSet facts(std::span<const Symbol> symbols) const override {
-        MarketSet set = feed_.facts(symbols);
+    MarketSet deep_facts(
+        std::span<const Symbol> symbols, std::span<const Symbol> deep) const override {
+        MarketSet set = feed_.deep_facts(symbols, deep);
         for (MarketFacts& market : set.markets) {
             market.rules.orders_per_10s_max = kOrdersPer10s;
         }

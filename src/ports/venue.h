@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "contracts/market/candle.h"
 #include "contracts/market/market_facts.h"
 #include "contracts/market/timeframe_signals.h"
 #include "contracts/venue/venue_order.h"
@@ -60,12 +61,23 @@ class MarketFeed {
 public:
     virtual ~MarketFeed() = default;
     virtual std::vector<Symbol> symbols() const = 0;
-    // Facts as of now, for those of the symbols that exist. Statistics are quantised (S6).
-    virtual MarketSet facts(std::span<const Symbol> symbols) const = 0;
+    // Facts as of now, for those of the symbols that exist. Statistics are quantised (S6). Depth is
+    // told of those that are in `deep` as well: it is much, and only who rehearses an order needs
+    // it.
+    virtual MarketSet deep_facts(
+        std::span<const Symbol> symbols, std::span<const Symbol> deep) const = 0;
+    MarketSet facts(std::span<const Symbol> symbols) const { return deep_facts(symbols, {}); }
     // What the closed candles of these timeframes say, ascending and each once. Empty for a symbol
     // that does not exist; a feed that keeps no candles is always empty.
     virtual MarketSignals signals(
         const Symbol& symbol, std::span<const Timeframe> timeframes) const = 0;
+    // The latest closed candles, oldest first, at most kCandlesKept of core/market/candle_book.h.
+    // Empty for a symbol that does not exist; a feed that keeps none is always empty.
+    virtual std::vector<Candle> candles(const Symbol& symbol, Timeframe timeframe) const {
+        static_cast<void>(symbol);
+        static_cast<void>(timeframe);
+        return {};
+    }
     // A quantile of the latest Bollinger bandwidths; nothing for a symbol that does not exist, with
     // too few candles, or from a feed that keeps none.
     virtual std::optional<Decimal> bandwidth_quantile(

@@ -111,7 +111,7 @@ std::string BacktestLoop::last_word() const {
 
 void BacktestLoop::look_at_market() {
     const std::array<Symbol, 1> symbols{options_.rules.symbol};
-    market_ = exchange_.facts(symbols, {});
+    market_ = exchange_.facts(symbols, symbols, {});
 }
 
 std::optional<Decimal> BacktestLoop::equity() const {

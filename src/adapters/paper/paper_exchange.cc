@@ -45,6 +45,21 @@ std::unexpected<Error> refused(BookRefusal refusal) {
     return reject("filter_max_orders", "The account has as many open orders as it may have here.");
 }
 
+// The whole quotes: what an account took of them this moment is not known outside its own book.
+std::vector<DepthLevel> depth_of(
+    const std::vector<MarketLevel>& levels, const PaperFilters& filters) {
+    std::vector<DepthLevel> depth;
+    for (const MarketLevel& level : levels) {
+        if (depth.size() == kDepthLevelsMax) {
+            break;
+        }
+        if (level.quantity.count > 0) {
+            depth.push_back({filters.price_of(level.price), filters.quantity_of(level.quantity)});
+        }
+    }
+    return depth;
+}
+
 std::unexpected<Error> unknown_order(const OrderClientId& id) {
     return reject("unknown_order", "No order " + id.text() + " is open here.");
 }
@@ -166,6 +181,13 @@ MarketSignals PaperExchange::signals(const Symbol& symbol, std::span<const Timef
         return {};
     }
     return candles_of(*market, timeframes).signals(timeframes);
+}
+
+std::vector<Candle> PaperExchange::candles(const Symbol& symbol, Timeframe timeframe) {
+    const auto market = market_place(symbol);
+    std::span<const Candle> closed;
+    closed = market ? candles_of(*market, {&timeframe, 1}).closed(timeframe) : closed;
+    return {closed.begin(), closed.end()};
 }
 
 std::optional<Decimal> PaperExchange::bandwidth_quantile(
@@ -546,7 +568,8 @@ const MarketView* PaperExchange::view_of(const Symbol& symbol) const {
     return market ? &markets_[*market].view : nullptr;
 }
 
-MarketSet PaperExchange::facts(std::span<const Symbol> symbols, Duration venue_ahead) const {
+MarketSet PaperExchange::facts(
+    std::span<const Symbol> symbols, std::span<const Symbol> deep, Duration venue_ahead) const {
     MarketSet set;
     for (std::size_t i = 0; i < markets_.size(); ++i) {
         const PaperFilters& filters = listings_.markets[i].filters;
@@ -565,6 +588,10 @@ MarketSet PaperExchange::facts(std::span<const Symbol> symbols, Duration venue_a
         facts.exchange_at = market.view.at + venue_ahead;
         facts.received_at = now_;
         facts.status_halted = market.view.halted;
+        if (std::find(deep.begin(), deep.end(), symbol) != deep.end()) {
+            facts.bids = depth_of(market.view.bids, filters);
+            facts.asks = depth_of(market.view.asks, filters);
+        }
         set.markets.push_back(std::move(facts));
     }
     return set;

@@ -83,10 +83,13 @@ public:
     Result<VenueHistory> history(const VenueAccount& account) const;
 
     std::vector<Symbol> symbols() const;
-    // `venue_ahead` is added to the times of the venue's own clock.
-    MarketSet facts(std::span<const Symbol> symbols, Duration venue_ahead) const;
+    // With the depth of those in `deep`. `venue_ahead` is added to the times of the venue's own
+    // clock.
+    MarketSet facts(
+        std::span<const Symbol> symbols, std::span<const Symbol> deep, Duration venue_ahead) const;
     // History is loaded for a market when it is first asked for; nothing is kept before.
     MarketSignals signals(const Symbol& symbol, std::span<const Timeframe> timeframes);
+    std::vector<Candle> candles(const Symbol& symbol, Timeframe timeframe);
     std::optional<Decimal> bandwidth_quantile(const Symbol& symbol, const BandwidthWish& wish);
     const MarketView* view_of(const Symbol& symbol) const;
 

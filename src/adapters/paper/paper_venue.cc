@@ -302,15 +302,21 @@ std::vector<Symbol> PaperVenue::symbols() const {
     return exchange_->symbols();
 }
 
-MarketSet PaperVenue::facts(std::span<const Symbol> symbols) const {
+MarketSet PaperVenue::deep_facts(
+    std::span<const Symbol> symbols, std::span<const Symbol> deep) const {
     const std::lock_guard lock(mutex_);
-    return exchange_->facts(symbols, venue_ahead());
+    return exchange_->facts(symbols, deep, venue_ahead());
 }
 
 MarketSignals PaperVenue::signals(
     const Symbol& symbol, std::span<const Timeframe> timeframes) const {
     const std::lock_guard lock(mutex_);
     return exchange_->signals(symbol, timeframes);
+}
+
+std::vector<Candle> PaperVenue::candles(const Symbol& symbol, Timeframe timeframe) const {
+    const std::lock_guard lock(mutex_);
+    return exchange_->candles(symbol, timeframe);
 }
 
 std::optional<Decimal> PaperVenue::bandwidth_quantile(

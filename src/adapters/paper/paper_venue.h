@@ -7,7 +7,7 @@
 //     venue->submit(request);
 //
 // Every call first moves the market to the clock's time. Whoever shows market facts calls advance()
-// about every quarter of a second, because facts() only tells what was last moved to.
+// about every quarter of a second, because deep_facts() only tells what was last moved to.
 //
 // Any thread. One lock is held for the work in memory; waiting for the disk is done outside of it,
 // so that many callers share one sync (ADR 0007).
@@ -70,9 +70,11 @@ public:
     Result<std::int64_t> clock_skew_ms() override;
 
     std::vector<Symbol> symbols() const override;
-    MarketSet facts(std::span<const Symbol> symbols) const override;
+    MarketSet deep_facts(
+        std::span<const Symbol> symbols, std::span<const Symbol> deep) const override;
     MarketSignals signals(
         const Symbol& symbol, std::span<const Timeframe> timeframes) const override;
+    std::vector<Candle> candles(const Symbol& symbol, Timeframe timeframe) const override;
     std::optional<Decimal> bandwidth_quantile(
         const Symbol& symbol, const BandwidthWish& wish) const override;
     // The quotes of the moment; nothing for a symbol that does not exist.

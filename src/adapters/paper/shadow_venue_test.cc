@@ -24,7 +24,7 @@ public:
         facts_.best_ask = dec(ask);
     }
     std::vector<Symbol> symbols() const override { return {facts_.symbol}; }
-    MarketSet facts(std::span<const Symbol> symbols) const override {
+    MarketSet deep_facts(std::span<const Symbol> symbols, std::span<const Symbol>) const override {
         MarketSet set;
         for (const Symbol& symbol : symbols) {
             if (symbol == facts_.symbol) {

@@ -106,6 +106,8 @@ Result<MarketFacts> decode_market_facts(const Json& json) {
         .spread_samples = in.required_integer("spread_samples", 0, kSamplesMax),
         .is_hydrated = in.required<bool>("is_hydrated"),
         .is_high_vol = in.required<bool>("is_high_vol"),
+        .bids = {},
+        .asks = {},
         .rules = {},
     };
     if (const Json* rules = in.required_object("rules")) {

@@ -13,6 +13,15 @@
 
 namespace interlock {
 
+// One price of a side of the book, and how much stands there.
+struct DepthLevel {
+    Decimal price;
+    Decimal qty;
+    friend bool operator==(const DepthLevel&, const DepthLevel&) = default;
+};
+// Of a side. What lies deeper counts as not there.
+inline constexpr std::size_t kDepthLevelsMax = 10;
+
 struct MarketFacts {
     Symbol symbol;
     std::optional<Decimal> best_bid;  // Nothing: that side is empty.
@@ -26,8 +35,10 @@ struct MarketFacts {
     std::int64_t vol_samples = 0;
     Decimal spread_median_5m_bps;  // Of the last five minutes; 0 with no sample.
     std::int64_t spread_samples = 0;
-    bool is_hydrated = false;  // History was loaded at start: no warming up.
-    bool is_high_vol = false;  // S4: 24 h, annualised, above 1.0, or listed.
+    bool is_hydrated = false;      // History was loaded at start: no warming up.
+    bool is_high_vol = false;      // S4: 24 h, annualised, above 1.0, or listed.
+    std::vector<DepthLevel> bids;  // Best first; empty: no depth is known, so nothing can be taken.
+    std::vector<DepthLevel> asks;
     MarketRules rules;
     friend bool operator==(const MarketFacts&, const MarketFacts&) = default;
 };
