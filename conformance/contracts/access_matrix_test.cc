@@ -139,6 +139,14 @@ std::map<std::string, Row> account_rows() {
 
 // A key that came back with a backup is let in by a human alone; nobody on the network has a backup
 // vouched for.
+std::map<std::string, Row> market_rows() {
+    std::map<std::string, Row> all;
+    for (const char* id : {"markets", "market_candles", "market_book", "orders", "fills"}) {
+        all[id] = {kReaders, {}};
+    }
+    return all;
+}
+
 std::map<std::string, Row> key_and_backup_rows() {
     return {
         {"list_access_keys", {kHumansAndOperator, {}}},
@@ -258,6 +266,7 @@ std::map<std::string, Row> relay_rows() {
 
 std::map<std::string, Row> rows() {
     std::map<std::string, Row> all = base_rows();
+    all.merge(market_rows());
     all.merge(bot_rows());
     all.merge(onboarding_rows());
     all.merge(account_rows());

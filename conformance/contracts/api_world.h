@@ -83,6 +83,7 @@ private:
     void build();
     void build_bots();
     void build_table();
+    void hold_answers_to_their_schemas();
     void populate();
     void add_credential(HttpRequest& request, const std::string& as) const;
     std::string invite_and_activate(

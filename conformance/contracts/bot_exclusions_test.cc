@@ -176,7 +176,7 @@ TEST_F(BotExclusions, NoAgentCanCallAnExchangeDirectly) {
 }
 
 // Over MCP: the document's names, and of the bot's tools none that is a human's.
-TEST_F(BotExclusions, ToolsHaveTheEndpointsNamesAndAgentsNoOthers) {
+TEST_F(BotExclusions, ToolsAreTheEndpointsAndAgentsHaveNoOthers) {
     OperationCatalog catalog(
         {.table = api.world.table(), .tenant_exists = [](const TenantId&) { return true; }});
     Principal key;
@@ -192,7 +192,7 @@ TEST_F(BotExclusions, ToolsHaveTheEndpointsNamesAndAgentsNoOthers) {
     for (const Json& endpoint : BotApi::endpoints_of(api.document())) {
         const std::string id = BotApi::word_at(endpoint, "id");
         if (*endpoint.find("agent_usable") != Json(false) && id != "signup") {
-            wanted.insert(id);
+            wanted.insert(BotApi::word_at(endpoint, "mcp_tool"));
         }
     }
     EXPECT_EQ(offered, wanted);

@@ -76,10 +76,13 @@ Json responses_of(const Operation& operation) {
     Json responses = Json::object();
     for (const int status : operation.statuses) {
         Json response = Json::object({{"description", operation.summary}});
+        Json content = text_content_of(operation.answer_content_types);
         if (!operation.answer_schema.is_null()) {
-            response.set("content", content_of(operation.answer_schema));
-        } else if (!operation.answer_content_types.empty()) {
-            response.set("content", text_content_of(operation.answer_content_types));
+            const Json json = content_of(operation.answer_schema);
+            content.set("application/json", *json.find("application/json"));
+        }
+        if (!content.members().empty()) {
+            response.set("content", std::move(content));
         }
         responses.set(std::to_string(status), std::move(response));
     }

@@ -14,6 +14,7 @@ ApiReply json_reply(int status, const Json& json) {
 void OperationTable::add(Operation operation) {
     for (const Operation& known : operations_) {
         CHECK(known.id != operation.id);
+        CHECK(tool_name(known) != tool_name(operation));
         CHECK(known.method != operation.method || known.path != operation.path);
     }
     operations_.push_back(std::move(operation));
@@ -26,6 +27,20 @@ const Operation* OperationTable::find(std::string_view id) const {
         }
     }
     return nullptr;
+}
+
+const Operation* OperationTable::find_tool(std::string_view name) const {
+    for (const Operation& operation : operations_) {
+        if (operation.tool && (operation.id == name || operation.tool->name == name)) {
+            return &operation;
+        }
+    }
+    return nullptr;
+}
+
+std::string tool_name(const Operation& operation) {
+    const bool is_own = operation.tool && !operation.tool->name.empty();
+    return is_own ? operation.tool->name : operation.id;
 }
 
 }  // namespace interlock

@@ -66,10 +66,12 @@ struct ToolHints {
     bool read_only = false;
     bool destructive = false;
     bool idempotent = false;
+    // What the tool is called over MCP; empty: as the operation, which works as its alias.
+    std::string name = {};
 };
 
 struct Operation {
-    std::string id;  // Stable; the MCP tool's name and the OpenAPI operationId.
+    std::string id;  // Stable; the OpenAPI operationId and, unless it has another, the tool's name.
     std::string method;
     std::string path;         // "/api/{tenant_id}/kill"
     std::string summary;      // One line.
@@ -78,7 +80,7 @@ struct Operation {
     std::vector<QueryParameter> query = {};
     Json request_schema;                                 // Null: takes no body.
     Json answer_schema;                                  // Null: not JSON (metrics, pages).
-    std::vector<std::string> answer_content_types = {};  // When not JSON, for OpenAPI.
+    std::vector<std::string> answer_content_types = {};  // Besides JSON, for OpenAPI.
     std::vector<int> statuses = {200};                   // Success statuses, for OpenAPI.
     std::optional<ToolHints> tool = std::nullopt;        // Set: offered to agents over MCP.
     std::size_t body_bytes_max = kOperationBodyBytesMax;
@@ -86,12 +88,17 @@ struct Operation {
     std::function<void(ApiCall, ApiReplyTo)> handle;
 };
 
+// What it is called over MCP.
+std::string tool_name(const Operation& operation);
+
 class OperationTable {
 public:
     // CHECKs that id and (method, path) are new.
     void add(Operation operation);
     const std::vector<Operation>& all() const { return operations_; }
     const Operation* find(std::string_view id) const;
+    // By the tool's name, or by the operation's id as its alias; only what is a tool.
+    const Operation* find_tool(std::string_view name) const;
 
 private:
     std::vector<Operation> operations_;

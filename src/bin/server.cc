@@ -354,7 +354,7 @@ void Server::Body::build_table() {
     witnesses->register_operations(table);
     register_backup_operations(table, *backup.backups, *backup.restored);
     register_probe_operations(table, plane->probes);
-    register_loop_operations(table, *plane->loop);
+    register_loop_operations(table, *plane->loop, {*venues.paper, *store, clock});
     register_loop_control_operations(table, *plane->control);
     register_control_operations(table, *plane->decisions, *plane->strategies);
     register_strategy_operations(table, *plane->strategies);

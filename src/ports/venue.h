@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "contracts/market/candle.h"
 #include "contracts/market/market_facts.h"
 #include "contracts/market/timeframe_signals.h"
 #include "contracts/venue/venue_order.h"
@@ -70,6 +71,13 @@ public:
     // that does not exist; a feed that keeps no candles is always empty.
     virtual MarketSignals signals(
         const Symbol& symbol, std::span<const Timeframe> timeframes) const = 0;
+    // The latest closed candles, oldest first, at most kCandlesKept of core/market/candle_book.h.
+    // Empty for a symbol that does not exist; a feed that keeps none is always empty.
+    virtual std::vector<Candle> candles(const Symbol& symbol, Timeframe timeframe) const {
+        static_cast<void>(symbol);
+        static_cast<void>(timeframe);
+        return {};
+    }
     // A quantile of the latest Bollinger bandwidths; nothing for a symbol that does not exist, with
     // too few candles, or from a feed that keeps none.
     virtual std::optional<Decimal> bandwidth_quantile(

@@ -89,12 +89,12 @@ def call(connection, method, path, body=None, key=None):
     return response.status, response.read()
 
 
-def make_tenant(folder, tenant):
+def make_tenant(folder, tenant, scopes=("planner", "read", "probe")):
     """Gives the access key of an agent of the new tenant."""
     operator = UnixConnection(f"{folder}/data/operator.sock")
     for path, body in (
             ("/tenants", {"tenant_id": tenant, "name": tenant}),
-            (f"/api/{tenant}/keys", {"label": "test", "scopes": ["planner", "read", "probe"]})):
+            (f"/api/{tenant}/keys", {"label": "test", "scopes": list(scopes)})):
         status, answer = call(operator, "POST", path, body)
         if status // 100 != 2:
             raise AssertionError(f"POST {path} was answered {status}: {answer!r}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The agent of a maker bot over MCP with the official SDK: its tools have the names of the document's
-# endpoints; it provisions, builds, starts, reads and stops its bot and gets a proposal for a change.
+# The agent of a maker bot over MCP with the official SDK: its tools are the document's endpoints, with
+# `bot_` before their names; it provisions, builds, starts, reads and stops its bot and gets a proposal for a change.
 # The SDK comes from npm, as its users get it.
 #
 #   INTERLOCK_BIN=path/to/interlock conformance/e2e/long/mcp_bot.sh

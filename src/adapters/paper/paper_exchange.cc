@@ -183,6 +183,13 @@ MarketSignals PaperExchange::signals(const Symbol& symbol, std::span<const Timef
     return candles_of(*market, timeframes).signals(timeframes);
 }
 
+std::vector<Candle> PaperExchange::candles(const Symbol& symbol, Timeframe timeframe) {
+    const auto market = market_place(symbol);
+    std::span<const Candle> closed;
+    closed = market ? candles_of(*market, {&timeframe, 1}).closed(timeframe) : closed;
+    return {closed.begin(), closed.end()};
+}
+
 std::optional<Decimal> PaperExchange::bandwidth_quantile(
     const Symbol& symbol, const BandwidthWish& wish) {
     const auto market = market_place(symbol);

@@ -89,6 +89,7 @@ public:
         std::span<const Symbol> symbols, std::span<const Symbol> deep, Duration venue_ahead) const;
     // History is loaded for a market when it is first asked for; nothing is kept before.
     MarketSignals signals(const Symbol& symbol, std::span<const Timeframe> timeframes);
+    std::vector<Candle> candles(const Symbol& symbol, Timeframe timeframe);
     std::optional<Decimal> bandwidth_quantile(const Symbol& symbol, const BandwidthWish& wish);
     const MarketView* view_of(const Symbol& symbol) const;
 

@@ -314,6 +314,11 @@ MarketSignals PaperVenue::signals(
     return exchange_->signals(symbol, timeframes);
 }
 
+std::vector<Candle> PaperVenue::candles(const Symbol& symbol, Timeframe timeframe) const {
+    const std::lock_guard lock(mutex_);
+    return exchange_->candles(symbol, timeframe);
+}
+
 std::optional<Decimal> PaperVenue::bandwidth_quantile(
     const Symbol& symbol, const BandwidthWish& wish) const {
     const std::lock_guard lock(mutex_);

@@ -74,6 +74,7 @@ public:
         std::span<const Symbol> symbols, std::span<const Symbol> deep) const override;
     MarketSignals signals(
         const Symbol& symbol, std::span<const Timeframe> timeframes) const override;
+    std::vector<Candle> candles(const Symbol& symbol, Timeframe timeframe) const override;
     std::optional<Decimal> bandwidth_quantile(
         const Symbol& symbol, const BandwidthWish& wish) const override;
     // The quotes of the moment; nothing for a symbol that does not exist.

@@ -95,6 +95,7 @@ Json tool_json(const Operation& operation, const BotEndpoint* endpoint) {
     const McpTool tool = tool_of(operation);
     Json json = Json::object(
         {{"id", operation.id},
+         {"tool", tool.name},
          {"method", operation.method},
          {"path", operation.path},
          {"description", tool.description},
@@ -103,6 +104,9 @@ Json tool_json(const Operation& operation, const BotEndpoint* endpoint) {
          {"scope", scope_of(operation.access)},
          {"mcp", operation.tool.has_value()},
          {"input_schema", tool.input_schema}});
+    if (!operation.answer_schema.is_null()) {
+        json.set("output_schema", operation.answer_schema);
+    }
     if (operation.tool) {
         json.set("annotations", tool.annotations);
     }
@@ -112,23 +116,71 @@ Json tool_json(const Operation& operation, const BotEndpoint* endpoint) {
     return json;
 }
 
+constexpr std::string_view kBeginning = R"(# Interlock
+
+> A server between agents and what they must not break: real money and other people's chats. An
+> agent may decide anything; what happens is what the contracts allow, once, on the record, and a
+> human can stop it at any moment.
+
+An access key belongs to one tenant and has scopes; each part below says which one it needs. Send it
+as X-Access-Key, or over MCP at /mcp as the bearer token. Errors carry a code, one sentence, whether
+a retry is safe, and what to do next. No agent can approve anything. While the kill switch is on,
+nothing but cancels passes; only a human turns it off.
+
+## Planner: place orders (scope `planner`)
+
+Call POST /api/{tenant_id}/tools/<name> with decision_id, tick_id and a new idempotency_key for each
+call. To retry, send the very same body again.
+
+1. py_get_canonical_state: `strategy_ids` are what an intent may name as strategy_id (`external` on
+   a new account), `spendable_cash` what may be spent, `symbols` the markets with tick_size,
+   step_size, qty_min and notional_min, `allowed_envelope` the largest order each way that passes.
+2. py_get_market_snapshot: bid, ask, spread, volatility, age.
+3. py_validate_plan: all five gates. When refused, `hints` has for each reason the value that would
+   pass: put it into the plan and validate again. A pass is a ticket for 120 seconds.
+4. py_dry_run_plan: costs, and the order_client_id of every intent.
+5. py_execute_plan: with execution_mode as runtime_flags.mode and the same intents.
+6. py_verify_execution: what became of them. timeout or unknown: the order may be live; never plan
+   it again, verify.
+
+## Supervisor: choose the strategy (scope `supervisor`)
+
+apply_control_decision is the one write: switch, pause, resume or set_risk_mode on one concern. Read
+GET /api/{tenant_id}/instances first (list_strategies over MCP), send expected_active_strategy_id,
+and repeat a decision under its own decision_id only.
+
+## Bot: operate a maker bot (scope `bot`)
+
+)";
+
+constexpr std::string_view kGateway = R"(
+## Gateway: talk to people in chats (a credential of the relay)
+
+A WebSocket at /relay carries messages of Discord, Telegram, SMS and WeCom to one agent and its
+answers back. An operator adds the gateway and binds it to chats; the credential is its own, no
+access key. Acknowledge an inbound message by its bufferId when you are done with it: until then it
+is sent again. An outbound message whose result is unknown is not sent a second time by itself.
+
+## Reads (scope `read`)
+
+- GET /api/{tenant_id}/account, /markets, /markets/{symbol}/candles, /markets/{symbol}/book,
+  /orders and /fills (CSV with Accept: text/csv), /decisions/{decision_id}, /audit
+
+)";
+
 std::string llms_document(const std::string& base_url) {
-    return llms_text(base_url) +
-           "\n## Documents\n\n"
-           "- " +
-           base_url +
-           "/ai/agent-schema.json: the bot platform for agents\n"
-           "- " +
-           base_url +
-           "/ai/tools.json: every tool with its input, who may use it and when a human approves\n"
-           "- " +
-           base_url +
-           "/ai/errors.json: every error code, whether a retry is safe, and what to do next\n"
-           "- " +
-           base_url +
-           "/openapi.json: every operation of the server\n"
-           "- " +
-           base_url + "/mcp: the same tools over MCP, with the access key as bearer token\n";
+    std::string text = std::string(kBeginning) + bot_llms_text(base_url) + std::string(kGateway) +
+                       "## Documents\n\n";
+    for (const auto& [path, what] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"/ai/agent-schema.json", "the bot platform for agents"},
+             {"/ai/tools.json",
+              "every tool with its input and answer, who may use it and when a human approves"},
+             {"/ai/errors.json", "every error code, whether a retry is safe, and what to do next"},
+             {"/openapi.json", "every operation of the server"},
+             {"/mcp", "the same tools over MCP, with the access key as bearer token"}}) {
+        text += "- " + base_url + path + ": " + what + "\n";
+    }
+    return text;
 }
 
 constexpr std::string_view kToolSchema = R"({
@@ -136,10 +188,11 @@ constexpr std::string_view kToolSchema = R"({
     "required": ["tools"],
     "properties": {"tools": {"type": "array", "items": {
         "type": "object",
-        "required": ["id", "method", "path", "description", "agent_usable", "approval", "scope",
-            "mcp", "input_schema"],
+        "required": ["id", "tool", "method", "path", "description", "agent_usable", "approval",
+            "scope", "mcp", "input_schema"],
         "properties": {
             "id": {"type": "string"},
+            "tool": {"type": "string", "description": "Its name over MCP; the id is an alias."},
             "method": {"type": "string"},
             "path": {"type": "string"},
             "description": {"type": "string"},
@@ -148,8 +201,12 @@ constexpr std::string_view kToolSchema = R"({
             "approval_reason": {"type": "string"},
             "scope": {"type": ["string", "null"]},
             "mcp": {"type": "boolean"},
-            "input_schema": {"type": "object"},
-            "annotations": {"type": "object"}}}}}})";
+            "input_schema": {"type": "object", "additionalProperties": true,
+                "description": "A JSON Schema."},
+            "output_schema": {"type": "object", "additionalProperties": true,
+                "description": "A JSON Schema of its answer."},
+            "annotations": {"type": "object", "additionalProperties": {"type": "boolean"},
+                "description": "Hints of MCP."}}}}}})";
 
 }  // namespace
 
@@ -180,8 +237,8 @@ void register_agent_operations(OperationTable& table, const std::string& base_ur
         {.id = "llms_text",
          .path = "/llms.txt",
          .summary = "What this server is, for language models.",
-         .description = "How to begin, every endpoint of the bot platform on a line, and where "
-                        "the machine-readable documents are.",
+         .description = "How a planner, a supervisor, a bot and a gateway begin, every endpoint of "
+                        "the bot platform on a line, and where the documents are.",
          .schema = {}},
         llms_document(base_url));
     add_document(

@@ -59,6 +59,13 @@ TEST_F(AgentOperations, TellsModelsWhereTheDocumentsAre) {
     const ApiReply reply = get("llms_text");
     EXPECT_TRUE(reply.content_type.starts_with("text/plain"));
     EXPECT_TRUE(reply.body.starts_with("# Interlock"));
+    for (const char* part : {"## Planner", "## Supervisor", "## Bot", "## Gateway", "## Reads"}) {
+        EXPECT_NE(reply.body.find(part), std::string::npos) << part;
+    }
+    // The words without which a planner cannot begin.
+    for (const char* word : {"strategy_ids", "external", "allowed_envelope", "hints"}) {
+        EXPECT_NE(reply.body.find(word), std::string::npos) << word;
+    }
     for (const Operation& operation : table_.all()) {
         if (operation.path.starts_with("/ai/")) {
             EXPECT_NE(reply.body.find(kBase + operation.path), std::string::npos) << operation.path;

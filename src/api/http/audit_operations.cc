@@ -23,7 +23,9 @@ Json schema_of(std::string_view text) {
     return *std::move(schema);
 }
 
-Json record_schema() {
+}  // namespace
+
+Json audit_record_schema() {
     return schema_of(R"({
         "type": "object",
         "required": ["audit_id", "seq", "tenant_id", "event", "decision_id", "tick_id", "step",
@@ -44,7 +46,8 @@ Json record_schema() {
             "severity": {"enum": ["info", "critical"]},
             "reason": {"type": "string"},
             "artifacts": {"type": "array", "items": {"type": "string"}},
-            "detail": {"type": "object"},
+            "detail": {"type": "object", "additionalProperties": true,
+                "description": "What the event has to say, by its own contract."},
             "timestamp": {"type": "string", "format": "date-time"},
             "prev_hash": {"type": "string"},
             "hash": {"type": "string"},
@@ -52,13 +55,15 @@ Json record_schema() {
         }})");
 }
 
+namespace {
+
 Json list_schema() {
     Json schema = schema_of(R"({
         "type": "object",
         "required": ["records", "head_seq"],
         "properties": {"head_seq": {"type": "integer"}}})");
     schema.find("properties")
-        ->set("records", Json::object({{"type", "array"}, {"items", record_schema()}}));
+        ->set("records", Json::object({{"type", "array"}, {"items", audit_record_schema()}}));
     return schema;
 }
 
@@ -230,7 +235,7 @@ Operation record_operation(LedgerService& ledger) {
         .access = kReaders,
         .query = {},
         .request_schema = {},
-        .answer_schema = record_schema(),
+        .answer_schema = audit_record_schema(),
         .tool = kReadTool,
         .handle = [&ledger](ApiCall call, ApiReplyTo reply) { show(ledger, call, reply); },
     };

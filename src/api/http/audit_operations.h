@@ -6,6 +6,9 @@
 
 namespace interlock {
 
+// One record of the ledger, as reads answer it.
+Json audit_record_schema();
+
 void register_audit_operations(OperationTable& table, LedgerService& ledger);
 
 }  // namespace interlock

@@ -6,6 +6,8 @@
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "contracts/bot/bot_endpoints.h"
+#include "contracts/bot/call_key.h"
+#include "contracts/json_schema.h"
 
 namespace interlock {
 namespace {
@@ -14,6 +16,31 @@ using Handle = std::function<void(ApiCall, ApiReplyTo)>;
 
 LoopService::Caller caller_of(const ApiCall& call) {
     return {call.principal, call.tenant_id, {}};
+}
+
+// A caller whose call can be repeated by its key, when it gave one. Exchange secrets are left out
+// of the hash: nothing of them is stored, not even so.
+LoopService::Caller keyed_caller(const ApiCall& call, std::string_view id) {
+    LoopService::Caller caller = caller_of(call);
+    const Json* key = call.body.find("idempotency_key");
+    if (key == nullptr || !key->is_string()) {
+        return caller;
+    }
+    ApiCall known;
+    known.tenant_id = call.tenant_id;
+    known.body = Json::object();
+    for (const auto& [name, value] : call.body.members()) {
+        if (name != "api_secret" && name != "api_password") {
+            known.body.set(name, value);
+        }
+    }
+    auto parsed = IdempotencyKey::parse(key->as_string());
+    auto hash = request_hash(known, id);
+    if (parsed && hash) {
+        caller.key = *std::move(parsed);
+        caller.request_hash = *std::move(hash);
+    }
+    return caller;
 }
 
 bool is_read(const BotEndpoint& endpoint) {
@@ -31,16 +58,12 @@ Access access_of(const BotEndpoint& endpoint) {
     return access;
 }
 
-// A call that changes something and declares no body takes none: a field that somebody believed in
-// must not be passed over.
-Json nothing_schema() {
-    return Json::object(
-        {{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}});
-}
-
+// A call that changes something and declares no body takes none but its key: a field that somebody
+// believed in must not be passed over.
 Handle with_nothing(Handle handle) {
     return [handle = std::move(handle)](ApiCall call, ApiReplyTo reply) {
         FieldReader in(call.body);
+        take_idempotency_key(in);
         in.reject_unknown();
         if (const auto read = in.finish(true); !read) {
             reply(std::unexpected(read.error()));
@@ -50,21 +73,18 @@ Handle with_nothing(Handle handle) {
     };
 }
 
+// What its summary, the endpoint's own description, does not say.
 std::string description_of(const BotEndpoint& endpoint) {
-    std::string text(endpoint.description);
-    if (!endpoint.requires_state.empty()) {
-        text += " Needs the state: " + std::string(endpoint.requires_state) + ".";
+    std::string text;
+    if (!endpoint.requires_state.empty() && endpoint.requires_state != "any") {
+        text = "Needs the state " + std::string(endpoint.requires_state) + ".";
     }
     switch (endpoint.agent) {
         case AgentUse::proposal_only:
-            text +=
-                " An agent's call answers 202 with a proposal that a human approves or "
-                "rejects; nothing changes before that.";
+            text = "Proposes: nothing changes before a human approves.";
             break;
         case AgentUse::conditional:
-            text +=
-                " An agent may do it for the paper exchange, elsewhere only with the owner's "
-                "grant.";
+            text = "For paper always, else with the owner's grant.";
             break;
         case AgentUse::yes:
         case AgentUse::no:
@@ -87,12 +107,11 @@ void add(OperationTable& table, std::string_view id, Handle handle) {
     std::vector<QueryParameter> query;
     for (const BotField& field : endpoint->parameters) {
         query.push_back(
-            {std::string(field.name), "How many of the latest.", parameter_schema(field)});
+            {std::string(field.name), "How many of the latest lines.", parameter_schema(field)});
     }
     const bool proposes = endpoint->agent == AgentUse::proposal_only;
     Json request = request_schema_of(*endpoint);
-    if (request.is_null() && !is_read(*endpoint)) {
-        request = nothing_schema();
+    if (takes_idempotency_key(*endpoint) && request.find("properties")->members().size() == 1) {
         handle = with_nothing(std::move(handle));
     }
     table.add({
@@ -110,7 +129,8 @@ void add(OperationTable& table, std::string_view id, Handle handle) {
             ToolHints{
                 .read_only = is_read(*endpoint),
                 .destructive = false,
-                .idempotent = is_read(*endpoint) || endpoint->idempotent},
+                .idempotent = is_read(*endpoint) || endpoint->idempotent,
+                .name = bot_tool_name(*endpoint)},
         .handle = std::move(handle),
     });
 }
@@ -124,24 +144,25 @@ Handle at_once(Read read) {
 }
 
 void add_lifecycle(OperationTable& table, BotService& bots) {
-    const auto call_of = [&bots](BotCall wanted) -> Handle {
-        return [&bots, wanted](const ApiCall& call, ApiReplyTo reply) {
-            bots.call(caller_of(call), {.call = wanted}, answer_to(std::move(reply)));
+    const auto call_of = [&bots](BotCall wanted, std::string_view id) -> Handle {
+        return [&bots, wanted, id](const ApiCall& call, ApiReplyTo reply) {
+            bots.call(keyed_caller(call, id), {.call = wanted}, answer_to(std::move(reply)));
         };
     };
-    add(table, "initialize_bot", call_of(BotCall::initialize));
-    add(table, "start", call_of(BotCall::start));
-    add(table, "restart", call_of(BotCall::restart));
+    add(table, "initialize_bot", call_of(BotCall::initialize, "initialize_bot"));
+    add(table, "start", call_of(BotCall::start, "start"));
+    add(table, "restart", call_of(BotCall::restart, "restart"));
     add(table, "stop", [&bots](const ApiCall& call, ApiReplyTo reply) {
         FieldReader in(call.body);
         const auto cancel = in.optional<bool>("cancel_orders");
+        take_idempotency_key(in);
         in.reject_unknown();
         if (const auto read = in.finish(true); !read) {
             reply(std::unexpected(read.error()));
             return;
         }
         bots.call(
-            caller_of(call),
+            keyed_caller(call, "stop"),
             {.call = BotCall::stop, .cancel_orders = cancel},
             answer_to(std::move(reply)));
     });
@@ -185,7 +206,7 @@ void add_update(OperationTable& table, BotService& bots, const std::string& id, 
             return;
         }
         bots.change(
-            caller_of(call),
+            keyed_caller(call, id),
             {.operation = id, .update = *std::move(update)},
             answer_to(std::move(reply)));
     });
@@ -197,7 +218,7 @@ void add_configuration(OperationTable& table, BotService& bots) {
     add_update(table, bots, "update_all_symbols", decode_update_all_symbols);
     add_update(table, bots, "update_bot_settings", decode_update_bot_settings);
     add(table, "reload_from_config", [&bots](const ApiCall& call, ApiReplyTo reply) {
-        bots.reload(caller_of(call), answer_to(std::move(reply)));
+        bots.reload(keyed_caller(call, "reload_from_config"), answer_to(std::move(reply)));
     });
     table.add({
         .id = "set_stop_policy",
@@ -208,11 +229,14 @@ void add_configuration(OperationTable& table, BotService& bots) {
         .access = {.human = true},
         .request_schema = Json::object({
             {"type", "object"},
-            {"properties", Json::object({{"cancel_on_stop", Json::object({{"type", "boolean"}})}})},
+            {"properties",
+             Json::object(
+                 {{"cancel_on_stop", schema::boolean("A stop cancels open orders too.")}})},
             {"required", Json::array({"cancel_on_stop"})},
             {"additionalProperties", false},
         }),
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema =
+            schema::object({{"cancel_on_stop", schema::boolean()}, {"audit_ref", schema::text()}}),
         .handle =
             [&bots](const ApiCall& call, ApiReplyTo reply) {
                 FieldReader in(call.body);
@@ -234,13 +258,16 @@ void add_connectivity(OperationTable& table, BotService& bots) {
             reply(std::unexpected(std::move(keys).error()));
             return;
         }
-        bots.put_keys(caller_of(call), *std::move(keys), answer_to(std::move(reply)));
+        bots.put_keys(
+            keyed_caller(call, "update_exchange_keys"),
+            *std::move(keys),
+            answer_to(std::move(reply)));
     });
     add(table, "connect_exchange", [&bots](const ApiCall& call, ApiReplyTo reply) {
-        bots.connect(caller_of(call), answer_to(std::move(reply)));
+        bots.connect(keyed_caller(call, "connect_exchange"), answer_to(std::move(reply)));
     });
     add(table, "disconnect_exchange", [&bots](const ApiCall& call, ApiReplyTo reply) {
-        bots.disconnect(caller_of(call), answer_to(std::move(reply)));
+        bots.disconnect(keyed_caller(call, "disconnect_exchange"), answer_to(std::move(reply)));
     });
 }
 
@@ -262,15 +289,16 @@ void add_pnl(OperationTable& table, BotService& bots) {
         FieldReader in(call.body);
         const std::int64_t days = in.optional_integer_or(
             "lookback_days", kLookbackDaysMin, kLookbackDaysMax, kLookbackDaysDefault);
+        take_idempotency_key(in);
         in.reject_unknown();
         if (const auto read = in.finish(true); !read) {
             reply(std::unexpected(read.error()));
             return;
         }
-        bots.run_pnl(caller_of(call), days, answer_to(std::move(reply)));
+        bots.run_pnl(keyed_caller(call, "run_pnl"), days, answer_to(std::move(reply)));
     });
     add(table, "stop_pnl", [&bots](const ApiCall& call, ApiReplyTo reply) {
-        bots.stop_pnl(caller_of(call), answer_to(std::move(reply)));
+        bots.stop_pnl(keyed_caller(call, "stop_pnl"), answer_to(std::move(reply)));
     });
 }
 

@@ -2,6 +2,8 @@
 #include "api/http/answer_reply.h"
 #include "api/http/strategy_operations.h"
 #include "base/check.h"
+#include "contracts/json_schema.h"
+#include "contracts/kill/blocked.h"
 
 namespace interlock {
 namespace {
@@ -19,6 +21,47 @@ QueryParameter include_parameter(std::string_view name, std::string_view descrip
 bool wants(const ApiCall& call, const std::string& name, bool otherwise) {
     const auto found = call.query.find(name);
     return found == call.query.end() ? otherwise : found->second == "true";
+}
+
+schema::Members strategy_members() {
+    return {
+        {"id", schema::text("What other calls name as strategy_id.")},
+        {"name", schema::text()},
+        {"strategy_type", schema::text()},
+        {"mode", schema::words({"off", "observe", "simulate", "active"})},
+        {"status", schema::text()},
+        {"blocked", blocked_schema()},
+        {"concern_id", schema::or_null(schema::text())},
+        {"account_id", schema::text()},
+        {"market_symbol", schema::text()},
+    };
+}
+
+Json strategy_schema() {
+    schema::Members members = strategy_members();
+    for (auto& member : schema::Members{
+             {"base_currency", schema::text()},
+             {"counter_currency", schema::text()},
+             {"paused", schema::boolean()},
+             {"policy",
+              schema::object({
+                  {"risk_posture", schema::text()},
+                  {"priority", schema::text()},
+                  {"metadata", schema::free("A human's own notes.")},
+              })},
+             {"last_error", schema::or_null(schema::text())},
+             {"version", schema::integer()},
+             {"created_at", schema::moment()},
+             {"updated_at", schema::moment()},
+             {"report?", schema::free("Blocks of docs/contracts/control-decision.md.")},
+             {"config?", schema::free("By the config_schema of its type.")},
+             {"state?", schema::or_null(schema::free("By the state_schema of its type."))},
+             {"render?", schema::list(schema::free("A widget."), "For a page.")},
+             {"debug?", schema::free("Counters.")},
+         }) {
+        members.push_back(std::move(member));
+    }
+    return schema::object(std::move(members));
 }
 
 // A store that fails leaves no record of the attempt, and nobody can tell what of it is kept. The
@@ -78,7 +121,8 @@ Operation list_operation(StrategyService& strategies) {
         .access = kReaders,
         .query = {},
         .request_schema = {},
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema =
+            schema::object({{"strategies", schema::list(schema::object(strategy_members()))}}),
         .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
         .handle =
             [&strategies](ApiCall call, ApiReplyTo reply) {
@@ -106,7 +150,7 @@ Operation get_operation(StrategyService& strategies) {
              include_parameter("include_debug", "With counters; false unless given."),
              include_parameter("include_report", "With the report; true unless given.")},
         .request_schema = {},
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema = strategy_schema(),
         .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
         .handle =
             [&strategies](ApiCall call, ApiReplyTo reply) {
@@ -140,7 +184,20 @@ Operation concerns_operation(StrategyService& strategies) {
         .access = kReaders,
         .query = {},
         .request_schema = {},
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema = schema::object(
+            {{"concerns",
+              schema::list(schema::object({
+                  {"concern_id", schema::text()},
+                  {"account_id", schema::text()},
+                  {"market_symbol", schema::text()},
+                  {"status", schema::text()},
+                  {"risk_mode", schema::text()},
+                  {"active_strategy_id", schema::or_null(schema::text())},
+                  {"execution_quality", schema::text()},
+                  {"reasons", schema::list(schema::text())},
+                  {"switching", schema::boolean()},
+                  {"version", schema::integer()},
+              }))}}),
         .tool = std::nullopt,
         .handle =
             [&strategies](ApiCall call, ApiReplyTo reply) {
@@ -161,7 +218,14 @@ Operation types_operation() {
         .access = kReaders,
         .query = {},
         .request_schema = {},
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema = schema::object(
+            {{"strategy_types",
+              schema::list(schema::object({
+                  {"strategy_type", schema::text()},
+                  {"label", schema::text()},
+                  {"config_schema", schema::free("A JSON Schema.")},
+                  {"state_schema", schema::free("A JSON Schema.")},
+              }))}}),
         .tool = std::nullopt,
         .handle = [](ApiCall,
                      ApiReplyTo reply) { reply(json_reply(200, describe_strategy_types())); },

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/call_arguments.h"
+#include "api/face_words.h"
 #include "api/host_check.h"
 #include "api/peer.h"
 #include "api/problem.h"
@@ -169,7 +170,9 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
     }
     operation->handle(*std::move(call), [this, operation, send](Result<ApiReply> reply) {
         HttpResponse response =
-            reply ? to_response(*std::move(reply)) : problem(reply.error(), *operation);
+            reply ? to_response(*std::move(reply))
+                  : problem(
+                        spoken(std::move(reply).error(), parts_.table, in_route_words), *operation);
         parts_.metrics.on_request(operation->id, response.status);
         send(std::move(response));
     });

@@ -92,10 +92,8 @@ Operation py_operation(KillSwitchService& kill) {
         .path = "/api/{tenant_id}/tools/py_set_kill_switch",
         .summary = "Turn the kill switch on at once; turning it off needs a human.",
         .description =
-            "Use active=true whenever something looks wrong: all trading of this tenant stops "
-            "immediately. active=false never releases by itself; it answers status error with "
-            "approval_required and the approval a human has to give. On a retry reuse the same "
-            "idempotency_key: the stored answer comes back and nothing happens twice.",
+            "active=true whenever something looks wrong: all trading of this tenant stops. "
+            "active=false only files the approval that a human has to give.",
         .access =
             {.host_operator = true,
              .human = true,

@@ -2,7 +2,9 @@
 
 #include "api/call_arguments.h"
 #include "api/http/answer_reply.h"
+#include "api/http/audit_operations.h"
 #include "base/check.h"
+#include "contracts/json_schema.h"
 
 namespace interlock {
 namespace {
@@ -92,7 +94,25 @@ Operation get_limits(LoopControl& control) {
               "Leave out for the main account.",
               Json::object({{"type", "string"}, {"maxLength", 128}})}},
         .request_schema = {},
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema = schema::object({
+            {"account",
+             schema::object({
+                 {"tenant_id", schema::text()},
+                 {"account_id", schema::text()},
+                 {"mode", schema::words({"paper", "shadow", "live"})},
+             })},
+            {"limits",
+             schema::list(schema::object({
+                 {"name", schema::text()},
+                 {"value", schema::text()},
+                 {"min", schema::text()},
+                 {"max", schema::text()},
+                 {"looser_when", schema::words({"higher", "lower", "never"})},
+                 {"is_hard", schema::boolean("Two people loosen it under the two-person rule.")},
+                 {"meaning", schema::text()},
+             }))},
+            {"state_version", schema::integer()},
+        }),
         .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
         .handle =
             [&control](ApiCall call, ApiReplyTo reply) {
@@ -132,7 +152,11 @@ Operation list_alerts(LoopControl& control) {
               Json::object(
                   {{"type", "integer"}, {"minimum", 1}, {"maximum", LoopControl::kAlertPageMax}})}},
         .request_schema = {},
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema = schema::object({
+            {"alerts", schema::list(audit_record_schema())},
+            {"suppressed", schema::integer("Left out of this page.")},
+            {"next_before", schema::or_null(schema::integer())},
+        }),
         .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
         .handle =
             [&control](ApiCall call, ApiReplyTo reply) {

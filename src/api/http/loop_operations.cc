@@ -5,6 +5,7 @@
 #include "api/call_arguments.h"
 #include "api/http/answer_reply.h"
 #include "base/check.h"
+#include "contracts/loop/loop_answers.h"
 
 namespace interlock {
 namespace {
@@ -19,48 +20,44 @@ struct ToolText {
 
 constexpr ToolText kState{
     "py_get_canonical_state",
-    "Read the account: balances, positions, open orders, limits, flags, PnL, treasury.",
-    "Start every decision here. `allowed_envelope` names, per symbol and side, the largest size "
-    "that would pass the gates now: plan inside it. On a retry reuse the same idempotency_key.",
+    "Read the account; every decision starts here.",
+    "strategy_ids: what an intent may name as strategy_id. spendable_cash: what may be spent. "
+    "symbols: each market's grid and least order. allowed_envelope: the largest order per symbol "
+    "and side that passes now; plan inside it.",
     true};
 constexpr ToolText kSnapshot{
     "py_get_market_snapshot",
-    "Read best bid and ask, spread, volatility and age of the data.",
-    "Symbols whose data is older than max_staleness_sec are returned all the same, with "
-    "stale_market_data in errors. On a retry reuse the same idempotency_key.",
+    "Read bid, ask, spread, volatility and age of markets.",
+    "Stale ones are returned all the same, with stale_market_data in errors.",
     true};
 constexpr ToolText kValidate{
     "py_validate_plan",
-    "Run a plan through all five gates and get every verdict.",
-    "Sends nothing. A pass gives a ticket for exactly these intents, good for 120 seconds. "
-    "blocking_reasons are gate:code:symbol. On a retry reuse the same idempotency_key; to change "
-    "the plan use a new key.",
+    "Run a plan through all five gates; sends nothing.",
+    "When refused, hints has the value that would pass for each of blocking_reasons "
+    "(gate:code:symbol). A pass is a ticket for exactly these intents, good for 120 seconds. A "
+    "changed plan is a new call.",
     false};
 constexpr ToolText kDryRun{
     "py_dry_run_plan",
-    "Rehearse a validated plan: fees, slippage, limits after the trade, order ids.",
-    "Sends nothing. Returns the order_client_id of every intent, which py_execute_plan wants. A "
-    "plan that fails may come back smaller as adjusted_plan: validate that one. On a retry reuse "
-    "the same idempotency_key.",
+    "Rehearse a validated plan: costs, limits after the trade, order ids; sends nothing.",
+    "projected has the order_client_id of every intent. What fails may come back smaller as "
+    "adjusted_plan: validate that.",
     false};
 constexpr ToolText kExecute{
     "py_execute_plan",
     "Send the intents that passed validation and dry run.",
-    "Gates run again on the latest state; nothing is sent unless all pass. submit_status timeout "
-    "or unknown means the order may be live: do not plan it again, verify it. On a retry reuse "
-    "the same idempotency_key: the stored answer comes back and nothing is sent twice.",
+    "Nothing is sent unless all gates pass once more. submit_status timeout or unknown: the order "
+    "may be live; verify it, never plan it again.",
     false};
 constexpr ToolText kVerify{
     "py_verify_execution",
-    "Ask the venue what became of orders.",
-    "Compares the venue's truth with what was intended: matched, drift or uncertain. The executor "
-    "verifies by itself too. On a retry reuse the same idempotency_key.",
+    "Ask the venue what became of orders: matched, drift or uncertain.",
+    "",
     true};
 constexpr ToolText kRecord{
     "py_record_decision",
-    "Add your own summary to a decision's record.",
-    "The executor records every decision by itself; this adds your words and metrics. On a retry "
-    "reuse the same idempotency_key.",
+    "Add your summary to the record that the executor keeps of a decision.",
+    "",
     false};
 
 const LoopToolSchema& schema_of(const std::vector<LoopToolSchema>& schemas, std::string_view name) {
@@ -126,7 +123,7 @@ Operation account_operation(LoopService& loop) {
               "Leave out for the main account.",
               Json::object({{"type", "string"}, {"maxLength", 128}})}},
         .request_schema = {},
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema = account_schema(),
         .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
         .handle =
             [&loop](ApiCall call, ApiReplyTo reply) {
@@ -155,7 +152,7 @@ Operation decision_operation(LoopService& loop) {
         .access = {.host_operator = true, .human = true, .agent = Scope::read},
         .query = {},
         .request_schema = {},
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema = decision_schema(),
         .tool = ToolHints{.read_only = true, .destructive = false, .idempotent = true},
         .handle =
             [&loop](ApiCall call, ApiReplyTo reply) {
@@ -174,7 +171,7 @@ Operation decision_operation(LoopService& loop) {
 
 }  // namespace
 
-void register_loop_operations(OperationTable& table, LoopService& loop) {
+void register_loop_operations(OperationTable& table, LoopService& loop, MarketReads reads) {
     table.add(tool<CanonicalStateRequest>(
         loop, kState, {decode_canonical_state_request, &LoopService::state_turn}));
     table.add(tool<MarketSnapshotRequest>(
@@ -193,6 +190,7 @@ void register_loop_operations(OperationTable& table, LoopService& loop) {
         loop, kRecord, {decode_record_decision_request, &LoopService::record_turn}));
     table.add(account_operation(loop));
     table.add(decision_operation(loop));
+    register_market_operations(table, reads);
 }
 
 }  // namespace interlock

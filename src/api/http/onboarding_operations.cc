@@ -1,6 +1,7 @@
 #include "api/http/onboarding_operations.h"
 
 #include "api/peer.h"
+#include "contracts/bot/bot_endpoints.h"
 
 namespace interlock {
 namespace {
@@ -165,7 +166,10 @@ void add_status(OperationTable& table, OnboardingService& onboarding) {
          "plan `operator` and is always active."},
         kUsers);
     status.method = "GET";
-    status.tool = ToolHints{.read_only = true, .idempotent = true};
+    status.tool = ToolHints{
+        .read_only = true,
+        .idempotent = true,
+        .name = bot_tool_name(*find_bot_endpoint("account_status"))};
     status.handle = [&onboarding](const ApiCall& call, const ApiReplyTo& reply) {
         ApiReply out;
         out.body = onboarding.status_text(call.tenant_id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/call_arguments.h"
+#include "api/face_words.h"
 #include "base/errors.h"
 #include "contracts/error_json.h"
 
@@ -63,15 +64,12 @@ RpcOutcome resource_result(const std::string& uri, const Result<ApiReply>& reply
 }  // namespace
 
 std::string OperationCatalog::instructions() const {
-    return "Interlock stands between you and real money or other people's chats. Every request "
-           "that "
-           "changes something takes an idempotency key: when you get no answer, or one that says "
-           "it "
-           "is retryable, send the very same request with the same key again; a new key means a "
-           "new "
-           "action. A refusal is a normal answer: read its code and next_step, do not work around "
-           "it. No agent can approve anything; where an approval is needed, a person decides, and "
-           "you wait for that. Cancelling a call ends your waiting, not the action.";
+    return "Interlock stands between you and real money or other people's chats. Read the state "
+           "first: it says what you may plan with. When you get no answer, or one that says it is "
+           "retryable, send the very same request with the same idempotency_key again; a new key "
+           "means a new action. A refusal is a normal answer: follow its hints, next_step or code, "
+           "do not work around it. No agent can approve anything; where an approval is needed, a "
+           "person decides, and you wait. Cancelling a call ends your waiting, not the action.";
 }
 
 std::optional<TenantId> OperationCatalog::may_use(
@@ -107,10 +105,9 @@ std::vector<McpTool> OperationCatalog::tools(const Principal& principal) {
 }
 
 void OperationCatalog::call_tool(McpExchangePtr exchange, std::string name, Json arguments) {
-    const Operation* operation = parts_.table.find(name);
-    const auto tenant = operation != nullptr && operation->tool
-                            ? may_use(*operation, exchange->principal())
-                            : std::nullopt;
+    const Operation* operation = parts_.table.find_tool(name);
+    const auto tenant =
+        operation != nullptr ? may_use(*operation, exchange->principal()) : std::nullopt;
     if (!tenant) {
         // The same words for a tool that does not exist and one that this key may not see.
         exchange->answer(rpc_fail(kRpcInvalidParams, "There is no tool " + name + "."));
@@ -129,8 +126,11 @@ void OperationCatalog::call_tool(McpExchangePtr exchange, std::string name, Json
         .query = std::move(split->query),
         .body = std::move(split->body),
     };
-    run(*operation, std::move(call), [exchange, operation](const Result<ApiReply>& reply) {
+    run(*operation, std::move(call), [this, exchange, operation](Result<ApiReply> reply) {
         exchange->progress(1, 1);
+        if (!reply) {
+            reply = std::unexpected(spoken(std::move(reply).error(), parts_.table, in_tool_words));
+        }
         exchange->answer(tool_result(*operation, reply));
     });
 }

@@ -197,10 +197,50 @@ TEST_F(OperationCatalogTest, InputSchemaHoldsPathQueryAndBody) {
                 "required":["seq"]})"));
 }
 
-TEST_F(OperationCatalogTest, OutputSchemaIsGivenForObjectsOnly) {
+// They are in /openapi.json and /ai/tools.json; every conversation would pay for them here.
+TEST_F(OperationCatalogTest, OutputSchemasAreNotListed) {
+    for (const McpTool& tool : catalog_.tools(agent({Scope::read}))) {
+        EXPECT_TRUE(tool.output_schema.is_null()) << tool.name;
+    }
+}
+
+TEST_F(OperationCatalogTest, AToolHasAShortTitleAndSaysNothingTwice) {
     const auto tools = catalog_.tools(agent({Scope::read}));
-    EXPECT_EQ(tools[0].output_schema, object_schema(R"({"type":"object"})"));
-    EXPECT_TRUE(tools[2].output_schema.is_null());
+    EXPECT_EQ(tools[0].title, "Set kill switch");
+    EXPECT_EQ(tools[0].description, "Stop everything. Reuse the key.");
+    EXPECT_EQ(tools[2].description, "Read one.");
+}
+
+TEST_F(OperationCatalogTest, AToolIsListedUnderItsOwnNameAndAnswersToItsIdToo) {
+    add({
+        .id = "start",
+        .method = "POST",
+        .path = "/api/{tenant_id}/start",
+        .summary = "Begin.",
+        .description = "",
+        .access = {.agent = Scope::bot},
+        .query = {},
+        .request_schema = {},
+        .answer_schema = object_schema(R"({"type":"object"})"),
+        .tool = ToolHints{.name = "bot_start"},
+        .handle = {},
+    });
+    const Principal bot = agent({Scope::bot});
+    EXPECT_EQ(
+        names_of(catalog_.tools(bot)),
+        (std::vector<std::string>{"py_set_kill_switch", "bot_start"}));
+    for (const char* name : {"bot_start", "start"}) {
+        last_call_.reset();
+        call(bot, name);
+        EXPECT_TRUE(last_call_) << name;
+    }
+}
+
+TEST_F(OperationCatalogTest, ARefusalNamesToolsAndNoRoutes) {
+    next_reply_ = fail(errors::conflict, "GET /api/{tenant_id}/audit, then /audit again.");
+    const Json error = error_in(*call(agent({Scope::read}), "list_audit"));
+    EXPECT_EQ(
+        error.find("message")->as_string(), "GET /api/{tenant_id}/audit, then list_audit again.");
 }
 
 TEST_F(OperationCatalogTest, AnnotationsRepeatTheHints) {
@@ -208,7 +248,7 @@ TEST_F(OperationCatalogTest, AnnotationsRepeatTheHints) {
     EXPECT_EQ(
         tools[0].annotations,
         object_schema(
-            R"({"title":"Stop everything.","readOnlyHint":false,"destructiveHint":true,
+            R"({"readOnlyHint":false,"destructiveHint":true,
                 "idempotentHint":true,"openWorldHint":true})"));
     EXPECT_EQ(*tools[1].annotations.find("readOnlyHint"), Json(true));
     EXPECT_EQ(*tools[1].annotations.find("openWorldHint"), Json(false));

@@ -56,6 +56,41 @@ Json input_schema(const Operation& operation) {
     return schema;
 }
 
+// Patterns cost a model much and tell it little; the server holds requests to them all the same.
+void drop_what_models_do_not_read(Json& schema) {
+    if (schema.is_array()) {
+        for (Json& item : schema.items()) {
+            drop_what_models_do_not_read(item);
+        }
+        return;
+    }
+    if (!schema.is_object()) {
+        return;
+    }
+    const bool is_schema = schema.find("type") != nullptr;
+    std::erase_if(schema.members(), [&](const auto& member) {
+        const bool is_dropped =
+            member.first == "pattern" || member.first == "minLength" || member.first == "writeOnly";
+        return is_schema && is_dropped && !member.second.is_object();
+    });
+    for (auto& [name, value] : schema.members()) {
+        drop_what_models_do_not_read(value);
+    }
+}
+
+// "py_get_canonical_state": "Get canonical state".
+std::string title_of(std::string_view name) {
+    if (name.starts_with("py_")) {
+        name.remove_prefix(3);
+    }
+    std::string title(name);
+    std::ranges::replace(title, '_', ' ');
+    if (!title.empty() && title.front() >= 'a' && title.front() <= 'z') {
+        title.front() = static_cast<char>(title.front() - 'a' + 'A');
+    }
+    return title;
+}
+
 // Models write numbers and booleans where a path or query wants text.
 std::optional<std::string> text_of(const Json& value) {
     if (value.is_string()) {
@@ -101,16 +136,19 @@ std::vector<std::string> path_parameters(const Operation& operation) {
 
 McpTool tool_of(const Operation& operation) {
     const ToolHints hints = operation.tool.value_or(ToolHints{});
+    Json input = input_schema(operation);
+    drop_what_models_do_not_read(input);
+    const bool is_more = !operation.description.empty();
     return McpTool{
-        .name = operation.id,
-        .title = operation.summary,
-        .description = operation.summary + " " + operation.description,
-        .input_schema = input_schema(operation),
-        .output_schema =
-            is_object_schema(operation.answer_schema) ? operation.answer_schema : Json(),
+        .name = tool_name(operation),
+        .title = title_of(tool_name(operation)),
+        .description = operation.summary + (is_more ? " " + operation.description : ""),
+        .input_schema = std::move(input),
+        // Answers are declared in /openapi.json and /ai/tools.json. Here they would cost every
+        // conversation more than the calls themselves.
+        .output_schema = Json(),
         .annotations = Json::object(
-            {{"title", operation.summary},
-             {"readOnlyHint", hints.read_only},
+            {{"readOnlyHint", hints.read_only},
              {"destructiveHint", hints.destructive},
              {"idempotentHint", hints.idempotent},
              // What changes something here may reach a venue or a chat out there.

@@ -115,7 +115,8 @@ Json approval_schema() {
                 "universe_change", "alert_suppression", "config_proposal", "key_provisioning"]},
             "state": {"enum": ["pending", "approved", "rejected", "expired", "consumed"]},
             "summary": {"type": "string"},
-            "payload": {"type": "object"},
+            "payload": {"type": "object", "additionalProperties": true,
+                "description": "What is carried out, exactly so."},
             "subject_hash": {"type": "string"},
             "requested_by": {"type": "string"},
             "required": {"type": "integer", "minimum": 1, "maximum": 2},
@@ -146,7 +147,8 @@ Json approval_decision_schema() {
         "type": "object",
         "additionalProperties": false,
         "properties": {
-            "comment": {"type": ["string", "null"], "maxLength": 500},
+            "comment": {"type": ["string", "null"], "maxLength": 500,
+                "description": "Why, for the audit log."},
             "subject_hash": {"type": ["string", "null"], "minLength": 64, "maxLength": 64,
                 "description": "Hash of the payload you looked at; refused when it is another one."}
         }})");

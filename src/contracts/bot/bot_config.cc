@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "base/field_reader.h"
+#include "contracts/bot/call_key.h"
 
 namespace interlock {
 namespace {
@@ -232,6 +233,7 @@ Result<BotConfig> change(BotConfig config, const UpdateBotSettings& update) {
 
 template <class Update>
 Result<Update> finish(FieldReader& in, Update update) {
+    take_idempotency_key(in);
     in.reject_unknown();
     return in.finish(std::move(update));
 }
@@ -292,7 +294,8 @@ Result<BotConfig> decode_bot_config(const Json& json) {
             in.add_problem(problem->path, problem->problem);
         }
     }
-    return finish(in, std::move(config));
+    in.reject_unknown();
+    return in.finish(std::move(config));
 }
 
 Result<UpdatePnl> decode_update_pnl(const Json& json) {

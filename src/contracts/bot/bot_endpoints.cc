@@ -1,10 +1,8 @@
 #include "contracts/bot/bot_endpoints.h"
 
 #include <algorithm>
-#include <array>
 
-#include "base/check.h"
-#include "contracts/bot/bot_config.h"
+#include "base/text.h"
 
 namespace interlock {
 namespace {
@@ -77,7 +75,8 @@ constexpr BotEndpoint kEndpoints[] = {
                     "activation link and return the tenant's access key, this once.",
      .platform_level = true,
      .request = kSignupRequest,
-     .response = kSignupResponse},
+     .response = kSignupResponse,
+     .notes = "Agent may call on behalf of account owner during automated onboarding."},
     {.group = "account",
      .id = "account_login",
      .method = "POST",
@@ -85,7 +84,8 @@ constexpr BotEndpoint kEndpoints[] = {
      .description = "Log in as a human. Agents use their access key instead.",
      .agent = AgentUse::no,
      .platform_level = true,
-     .request = kLoginRequest},
+     .request = kLoginRequest,
+     .notes = "Agents do not use this endpoint. Authentication via access_key header only."},
     {.group = "account",
      .id = "account_status",
      .method = "GET",
@@ -100,7 +100,8 @@ constexpr BotEndpoint kEndpoints[] = {
                     "is restarted.",
      .agent = AgentUse::no,
      .human_approval = true,
-     .response = kRegenerateResponse},
+     .response = kRegenerateResponse,
+     .notes = "Invalidates current access key. Human principal action only."},
     {.group = "lifecycle",
      .id = "initialize_bot",
      .method = "POST",
@@ -108,14 +109,17 @@ constexpr BotEndpoint kEndpoints[] = {
      .description = "Build the bot from its configuration and keys and read all it needs. In any "
                     "later state it answers with the current one.",
      .idempotent = true,
-     .response = kStateResponse},
+     .response = kStateResponse,
+     .notes = "If bot already initialised, returns current state without rebuilding. Must be "
+              "called before /start."},
     {.group = "lifecycle",
      .id = "start",
      .method = "POST",
      .path = "/start",
      .description = "Read everything anew, then begin to trade.",
      .requires_state = "ready",
-     .response = kRunningResponse},
+     .response = kRunningResponse,
+     .delegation_note = "Delegated via access key provisioning by account owner."},
     {.group = "lifecycle",
      .id = "stop",
      .method = "POST",
@@ -124,14 +128,16 @@ constexpr BotEndpoint kEndpoints[] = {
                     "answer; cancel_orders, or the owner's policy, has them cancelled.",
      .requires_state = "running",
      .request = kStopRequest,
-     .response = kStoppedResponse},
+     .response = kStoppedResponse,
+     .delegation_note = "Delegated via access key provisioning by account owner."},
     {.group = "lifecycle",
      .id = "restart",
      .method = "POST",
      .path = "/restart",
      .description = "End the pulses if there are any, build and read anew, trade on. Needs keys.",
      .requires_state = "any",
-     .response = kRunningResponse},
+     .response = kRunningResponse,
+     .delegation_note = "Delegated via access key provisioning by account owner."},
     {.group = "status_and_diagnostics",
      .id = "status",
      .method = "GET",
@@ -235,7 +241,8 @@ constexpr BotEndpoint kEndpoints[] = {
      .method = "POST",
      .path = "/reload_from_config",
      .description = "Go back to the configuration the owner approved last.",
-     .response = kMessageResponse},
+     .response = kMessageResponse,
+     .notes = "Reverts any in-session parameter changes to owner-defined state. Safe agent call."},
     {.group = "exchange_connectivity",
      .id = "update_exchange_keys",
      .method = "POST",
@@ -244,11 +251,15 @@ constexpr BotEndpoint kEndpoints[] = {
                     "margin or derivatives are refused and wiped.",
      .agent = AgentUse::conditional,
      .human_approval = true,
-     .approval_reason = "Vault operation: provisioning of exchange credentials",
-     .agent_condition = "For the exchange paper always; for any other one once, after the account "
-                        "owner granted it (grant_key_provisioning).",
+     .approval_reason = "Vault operation — exchange credential provisioning",
+     .agent_condition = "Agent may call only when explicitly provisioned to do so by account owner "
+                        "as part of automated onboarding flow.",
      .request = kKeysRequest,
-     .response = kKeysResponse},
+     .response = kKeysResponse,
+     .critical_constraint = "Agent must not generate, store, or transmit exchange API keys "
+                            "beyond the scope of the provisioning instruction.",
+     .here = "For the exchange paper always; for any other one once, after the account owner "
+             "granted it (grant_key_provisioning)."},
     {.group = "exchange_connectivity",
      .id = "connect_exchange",
      .method = "POST",
@@ -285,229 +296,6 @@ constexpr BotEndpoint kEndpoints[] = {
      .response = kSnapshotResponse},
 };
 
-bool is_optional(const BotField& field) {
-    return field.type.ends_with("| null") || !field.otherwise.empty();
-}
-
-Json type_words(std::string_view type) {
-    Json words = Json::array();
-    const std::string_view first = type.substr(0, type.find(" |"));
-    words.push(first == "float" ? std::string_view("number") : first);
-    if (type.ends_with("| null")) {
-        words.push("null");
-    }
-    return words;
-}
-
-Json words_of(std::string_view text) {
-    Json words = Json::array();
-    while (!text.empty()) {
-        const std::size_t bar = text.find(" | ");
-        words.push(text.substr(0, bar));
-        text.remove_prefix(bar == std::string_view::npos ? text.size() : bar + 3);
-    }
-    return words;
-}
-
-Json schema_of(std::span<const BotField> fields, bool is_strict) {
-    Json properties = Json::object();
-    Json required = Json::array();
-    for (const BotField& field : fields) {
-        Json one = Json::object({{"type", type_words(field.type)}});
-        if (field.type.starts_with("float")) {
-            // Decimals are taken as text too, so that no digit is lost on the way.
-            one.set(
-                "type",
-                is_strict ? Json::array({"number", "string", "null"})
-                          : Json::array({"number", "null"}));
-        }
-        if (!field.words.empty()) {
-            one.set("enum", words_of(field.words));
-        }
-        if (!field.otherwise.empty()) {
-            one.set("default", parse_json(field.otherwise).value());
-        }
-        if (!is_optional(field)) {
-            required.push(field.name);
-        }
-        properties.set(std::string(field.name), std::move(one));
-    }
-    Json schema = Json::object(
-        {{"type", "object"},
-         {"properties", std::move(properties)},
-         {"required", std::move(required)}});
-    if (is_strict) {
-        schema.set("additionalProperties", false);
-    }
-    return schema;
-}
-
-Json agent_word(AgentUse use) {
-    switch (use) {
-        case AgentUse::yes:
-            return true;
-        case AgentUse::no:
-            return false;
-        case AgentUse::proposal_only:
-            return "proposal_only";
-        case AgentUse::conditional:
-            break;
-    }
-    return "conditional";
-}
-
-Json fields_json(std::span<const BotField> fields) {
-    Json json = Json::object();
-    for (const BotField& field : fields) {
-        if (field.otherwise.empty()) {
-            json.set(std::string(field.name), field.words.empty() ? field.type : field.words);
-        } else {
-            json.set(
-                std::string(field.name),
-                Json::object(
-                    {{"type", field.type}, {"default", parse_json(field.otherwise).value()}}));
-        }
-    }
-    return json;
-}
-
-Json endpoint_json(const BotEndpoint& endpoint) {
-    Json json = Json::object({
-        {"id", endpoint.id},
-        {"method", endpoint.method},
-        {"path", endpoint.path},
-        {"description", endpoint.description},
-        {"agent_usable", agent_word(endpoint.agent)},
-        {"human_approval_required", endpoint.human_approval},
-    });
-    if (!endpoint.approval_reason.empty()) {
-        json.set("approval_reason", endpoint.approval_reason);
-    }
-    if (endpoint.platform_level) {
-        json.set("platform_level", true);
-    }
-    if (!endpoint.agent_condition.empty()) {
-        json.set("agent_condition", endpoint.agent_condition);
-    }
-    if (!endpoint.constraints.empty()) {
-        json.set("constraints", parse_json(endpoint.constraints).value());
-    }
-    if (!endpoint.requires_state.empty()) {
-        json.set("requires_state", endpoint.requires_state);
-    }
-    if (endpoint.idempotent) {
-        json.set("idempotent", true);
-    }
-    if (!endpoint.request.empty()) {
-        json.set("request_body", fields_json(endpoint.request));
-    }
-    if (!endpoint.parameters.empty()) {
-        json.set("parameters", fields_json(endpoint.parameters));
-    }
-    if (!endpoint.response.empty()) {
-        json.set("response", fields_json(endpoint.response));
-    }
-    json.set("status", "implemented");
-    return json;
-}
-
-struct Group {
-    std::string_view name;
-    std::string_view description;
-};
-constexpr std::array<Group, 7> kGroups{{
-    {"account", "Accounts, above any tenant."},
-    {"lifecycle", "The bot's life, per tenant."},
-    {"status_and_diagnostics", "Reads; safe to poll."},
-    {"configuration_read", "The configuration; needs no approval."},
-    {"configuration_proposals",
-     "Changes. An agent's call answers 202 with a proposal that a human confirms."},
-    {"exchange_connectivity", "Exchange keys and the session with the exchange."},
-    {"pnl_analytics", "Profit and loss, as a background job."},
-}};
-
-Json groups_json() {
-    Json groups = Json::object();
-    for (const Group& group : kGroups) {
-        Json list = Json::array();
-        for (const BotEndpoint& endpoint : bot_endpoints()) {
-            if (endpoint.group == group.name) {
-                list.push(endpoint_json(endpoint));
-            }
-        }
-        groups.set(
-            std::string(group.name),
-            Json::object(
-                {{"description", group.description},
-                 {"status", "implemented"},
-                 {"endpoints", std::move(list)}}));
-    }
-    return groups;
-}
-
-Json parsed(std::string_view text) {
-    auto json = parse_json(text);
-    CHECK(json.has_value());
-    return *std::move(json);
-}
-
-Json state_machine_json() {
-    return parsed(R"({
-        "description": "Read /status after every lifecycle call.",
-        "states": ["uninitialized", "ready", "running", "stopped"],
-        "transitions": [
-            {"from": "uninitialized", "to": "ready", "via": "POST /initialize_bot"},
-            {"from": "ready", "to": "running", "via": "POST /start"},
-            {"from": "running", "to": "stopped", "via": "POST /stop"},
-            {"from": "stopped", "to": "running", "via": "POST /restart"},
-            {"from": "running", "to": "running", "via": "POST /restart"},
-            {"from": "ready", "to": "running", "via": "POST /restart"},
-            {"from": "uninitialized", "to": "running", "via": "POST /restart"},
-            {"from": "any", "to": "uninitialized", "via": "exchange_error_or_hydration_failure"}],
-        "status": "implemented"})");
-}
-
-Json onboarding_json() {
-    return parsed(R"({
-        "description": "In this order; a call out of it is refused and names the missing step.",
-        "steps": [
-            {"step": 1, "call": "POST /signup", "purpose": "Get access_key and tenant_id"},
-            {"step": 2, "call": "POST /update_exchange_keys", "purpose": "Put keys into the vault"},
-            {"step": 3, "call": "GET /exchange_status", "purpose": "See keys_loaded: true"},
-            {"step": 4, "call": "POST /initialize_bot", "purpose": "Build the bot"},
-            {"step": 5, "call": "GET /status", "purpose": "See bot_state: ready"},
-            {"step": 6, "call": "POST /start", "purpose": "Trade"},
-            {"step": 7, "call": "GET /status", "purpose": "See bot_state: running"}],
-        "status": "implemented"})");
-}
-
-// What was once announced, and what has become of it.
-Json roadmap_json() {
-    return parsed(R"({
-        "v1.1": ["Exchange keys are checked at /update_exchange_keys and /initialize_bot",
-            "Keys that can withdraw are refused", "An asset list per principal"],
-        "v1.2": ["A human's approval of configuration_proposals, in the API",
-            "Parameter changes are proposed, then confirmed"],
-        "commercial": ["MCP tools", "A JSON console beside the page: every command with --json",
-            "GET /balances", "GET /positions", "GET /health"],
-        "future": ["AI principals in their own right", "Several exchanges at the same time"],
-        "status": {"v1.1": "implemented", "v1.2": "implemented", "commercial": "implemented",
-            "future": "planned"}})");
-}
-
-Json constraints_json() {
-    return parsed(R"({
-        "no_withdrawal": {"value": true, "enforcement": "key_permission_check",
-            "validation_at_init": "implemented"},
-        "spot_only": {"value": true, "enforcement": "execution_layer"},
-        "non_custodial": {"value": true},
-        "maker_only": {"value": true, "enforcement": "execution_layer"},
-        "max_symbols": {"value": 9, "enforcement": "hard_limit"},
-        "zero_cache_policy": {"value": true},
-        "graceful_degradation": {"value": true},
-        "safe_state_on_shutdown": {"value": true}})");
-}
-
 }  // namespace
 
 std::span<const BotEndpoint> bot_endpoints() {
@@ -522,70 +310,15 @@ const BotEndpoint* find_bot_endpoint(std::string_view id) {
     return found == std::end(kEndpoints) ? nullptr : &*found;
 }
 
-Json request_schema_of(const BotEndpoint& endpoint) {
-    return endpoint.request.empty() ? Json() : schema_of(endpoint.request, true);
-}
-
-Json response_schema_of(const BotEndpoint& endpoint) {
-    return schema_of(endpoint.response, false);
-}
-
-Json agent_schema(const std::string& base_url) {
-    return Json::object({
-        {"schema_id", "interlock-agent-schema"},
-        {"schema_version", "1.0"},
-        {"status", "implemented"},
-        {"base_url", base_url},
-        {"tenant_base_url_pattern", base_url + "/api/{tenant_id}"},
-        {"alternative_base_url_pattern", base_url + "/{access_key}"},
-        {"authentication",
-         Json::object(
-             {{"type", "access_key"},
-              {"header", "X-Access-Key"},
-              {"scoped_to", "tenant_instance"},
-              {"regeneration_endpoint", "POST /account/regenerate-key"},
-              {"status", "implemented"}})},
-        {"bot_state_machine", state_machine_json()},
-        {"onboarding_sequence", onboarding_json()},
-        {"safety_constraints", constraints_json()},
-        {"endpoints", groups_json()},
-        {"explicit_exclusions",
-         Json::object(
-             {{"exclusions",
-               Json::array(
-                   {"Withdrawal instructions of any kind",
-                    "Futures, margin, or derivatives order placement",
-                    "Cross-tenant data access",
-                    "Access key regeneration",
-                    "Account deletion",
-                    "Direct exchange API calls past this server"})}})},
-        {"roadmap", roadmap_json()},
-    });
-}
-
-std::string llms_text(const std::string& base_url) {
-    std::string text =
-        "# Interlock\n\n"
-        "> A server between agents and exchange accounts. This part hosts spot, maker-only bots: "
-        "an agent operates one through the calls below and can neither withdraw, change risk by "
-        "itself nor see another tenant.\n\n"
-        "Send the access key as X-Access-Key to " +
-        base_url +
-        "/api/{tenant_id}/…. The machine-readable form is /ai/agent-schema.json; errors carry a "
-        "code, one sentence, whether a retry is safe, and what to do next.\n\n"
-        "Begin: POST /signup, POST /update_exchange_keys, GET /exchange_status, POST "
-        "/initialize_bot, GET /status, POST /start, GET /status.\n";
-    for (const Group& group : kGroups) {
-        text +=
-            "\n## " + std::string(group.name) + "\n\n" + std::string(group.description) + "\n\n";
-        for (const BotEndpoint& endpoint : bot_endpoints()) {
-            if (endpoint.group == group.name) {
-                text += "- " + std::string(endpoint.method) + " " + std::string(endpoint.path) +
-                        ": " + std::string(endpoint.description) + "\n";
-            }
+std::string bot_tool_name(const BotEndpoint& endpoint) {
+    // `bot` once: initialize_bot is bot_initialize, update_bot_settings is bot_update_settings.
+    std::string name = "bot";
+    for (const std::string_view word : split(endpoint.id, '_')) {
+        if (word != "bot") {
+            name += "_" + std::string(word);
         }
     }
-    return text;
+    return name;
 }
 
 }  // namespace interlock

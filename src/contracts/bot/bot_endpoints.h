@@ -41,21 +41,33 @@ struct BotEndpoint {
     std::string_view requires_state = {};   // "ready", "running", "any"; empty: none is named.
     bool idempotent = false;
     bool platform_level = false;  // Not tenant-scoped: /signup, /account/login.
+    // The document's own words for some fields; the others are put after its schemas.
     std::span<const BotField> request = {};
     std::span<const BotField> parameters = {};
     std::span<const BotField> response = {};
+    // Sentences of the document, word for word.
+    std::string_view notes = {};
+    std::string_view delegation_note = {};
+    std::string_view critical_constraint = {};
+    std::string_view here = {};  // How it is on this server, where they leave that open.
 };
 std::span<const BotEndpoint> bot_endpoints();
 const BotEndpoint* find_bot_endpoint(std::string_view id);
 
+// Whether a call changes something of a tenant, so that it can be repeated by its key.
+bool takes_idempotency_key(const BotEndpoint& endpoint);
+// The tool's name over MCP, where it stands beside other servers' tools: `bot_start` for `start`.
+std::string bot_tool_name(const BotEndpoint& endpoint);
+
 // JSON Schema of a request body; null when the endpoint takes none.
 Json request_schema_of(const BotEndpoint& endpoint);
+// Every member of its answer; null when the document does not know it (account_login).
 Json response_schema_of(const BotEndpoint& endpoint);
 
 // The document served at /ai/agent-schema.json. `base_url` is where this server is reached.
 Json agent_schema(const std::string& base_url);
 
-// What /llms.txt says: what this is, how to begin, every endpoint on a line.
-std::string llms_text(const std::string& base_url);
+// The bots' part of /llms.txt: how to begin, every endpoint on a line.
+std::string bot_llms_text(const std::string& base_url);
 
 }  // namespace interlock

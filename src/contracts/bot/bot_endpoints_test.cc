@@ -92,15 +92,51 @@ TEST(BotEndpoints, RequestSchemasAreStrictAndKnowWhatMayBeLeftOut) {
     const Json schema = request_schema_of(*find_bot_endpoint("update_exchange_keys"));
     EXPECT_EQ(*schema.find("additionalProperties"), Json(false));
     EXPECT_EQ(to_text(*schema.find("required")), R"(["exchange","api_key","api_secret"])");
-    EXPECT_TRUE(request_schema_of(*find_bot_endpoint("start")).is_null());
+    EXPECT_TRUE(request_schema_of(*find_bot_endpoint("status")).is_null());
     const Json run = request_schema_of(*find_bot_endpoint("run_pnl"));
-    EXPECT_EQ(
-        to_text(*run.find("properties")->find("lookback_days")),
-        R"({"type":["integer"],"default":30})");
+    const Json& days = *run.find("properties")->find("lookback_days");
+    EXPECT_EQ(*days.find("default"), Json(30));
+    EXPECT_EQ(*days.find("maximum"), Json(365));
+    EXPECT_TRUE(run.find("required")->items().empty());
+}
+
+// Seed 004 names no such field, so it may be left out everywhere.
+TEST(BotEndpoints, FourteenCallsOfAgentsTakeAKey) {
+    int keyed = 0;
+    for (const BotEndpoint& endpoint : bot_endpoints()) {
+        const Json schema = request_schema_of(endpoint);
+        const Json* properties = schema.find("properties");
+        const bool declares =
+            properties != nullptr && properties->find("idempotency_key") != nullptr;
+        EXPECT_EQ(declares, takes_idempotency_key(endpoint)) << endpoint.id;
+        keyed += declares ? 1 : 0;
+    }
+    EXPECT_EQ(keyed, 14);
+}
+
+// The words of the document stand for the schema; neither says another type than the other.
+TEST(BotEndpoints, TheDocumentsWordsAndTheSchemasAgree) {
+    for (const BotEndpoint& endpoint : bot_endpoints()) {
+        const Json answer = response_schema_of(endpoint);
+        for (const BotField& field : endpoint.response) {
+            const Json* declared = answer.find("properties")->find(field.name);
+            ASSERT_NE(declared, nullptr) << endpoint.id << "." << field.name;
+            const std::string types = to_text(*declared->find("type"));
+            const std::string_view word = field.type.substr(0, field.type.find(" |"));
+            const std::string wanted = word == "float" ? "number" : std::string(word);
+            EXPECT_NE(types.find(wanted), std::string::npos) << endpoint.id << "." << field.name;
+        }
+    }
+}
+
+TEST(BotEndpoints, ToolsCarryTheirServersName) {
+    EXPECT_EQ(bot_tool_name(*find_bot_endpoint("start")), "bot_start");
+    EXPECT_EQ(bot_tool_name(*find_bot_endpoint("initialize_bot")), "bot_initialize");
+    EXPECT_EQ(bot_tool_name(*find_bot_endpoint("update_bot_settings")), "bot_update_settings");
 }
 
 TEST(BotEndpoints, TheTextForModelsNamesEveryPath) {
-    const std::string text = llms_text("https://here");
+    const std::string text = bot_llms_text("https://here");
     for (const BotEndpoint& endpoint : bot_endpoints()) {
         EXPECT_NE(text.find(std::string(endpoint.path) + ": "), std::string::npos) << endpoint.id;
     }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/field_reader.h"
+#include "contracts/bot/call_key.h"
 
 namespace interlock {
 namespace {
@@ -83,6 +84,7 @@ Result<ExchangeKeys> decode_exchange_keys(const Json& json) {
     if (keys.api_password && !consists_of(*keys.api_password, is_secret_character)) {
         in.add_problem("api_password", "must be ASCII text");
     }
+    take_idempotency_key(in);
     in.reject_unknown();
     return in.finish(std::move(keys));
 }
@@ -93,10 +95,12 @@ Json exchange_keys_schema() {
         "additionalProperties": false,
         "required": ["exchange", "api_key", "api_secret"],
         "properties": {
-            "exchange": {"type": "string", "pattern": "^[a-z0-9_-]{1,32}$"},
-            "api_key": {"type": "string", "writeOnly": true, "minLength": 1, "maxLength": 512},
+            "exchange": {"type": "string", "maxLength": 32, "pattern": "^[a-z0-9_-]{1,32}$",
+                "description": "paper, or a real one that the owner granted."},
+            "api_key": {"type": "string", "writeOnly": true, "minLength": 1, "maxLength": 512,
+                "description": "It must not be able to withdraw."},
             "api_secret": {"type": "string", "format": "password", "writeOnly": true,
-                "minLength": 1, "maxLength": 4096},
+                "minLength": 1, "maxLength": 4096, "description": "Never answered again."},
             "api_password": {"type": ["string", "null"], "format": "password", "writeOnly": true,
                 "minLength": 1, "maxLength": 512,
                 "description": "The passphrase, for venues that ask for one."}

@@ -123,7 +123,8 @@ Json control_result_schema() {
                 }},
             "warnings": {"type": "array", "items": {"type": "string"}},
             "errors": {"type": "array"},
-            "result": {"type": "object"},
+            "result": {"type": "object", "additionalProperties": true,
+                "description": "What became of the action; its members are its own."},
             "applied_at": {"type": ["string", "null"], "format": "date-time"}
         }})");
     schema.find("properties")->find("errors")->set("items", error_item_schema());

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/field_reader.h"
+#include "contracts/error_json.h"
 
 namespace interlock {
 namespace {
@@ -70,25 +71,28 @@ Json py_set_kill_switch_schema() {
                 "description": "Your id of this loop iteration."},
             "idempotency_key": {"type": "string", "minLength": 1, "maxLength": 128,
                 "pattern": "^[!$&-.0->@-\\[\\]-~]+$",
-                "description": "Reuse the same key when you retry; a new key is a new call."},
+                "description": "The same to repeat this very call, else a new one."},
             "active": {"type": "boolean",
-                "description": "true stops this tenant at once; false asks a human to release."},
-            "reason": {"type": "string", "minLength": 1, "maxLength": 500},
+                "description": "true stops at once; false asks a human to release."},
+            "reason": {"type": "string", "minLength": 1, "maxLength": 500,
+                "description": "Why, for the audit log."},
             "actor": {"type": "string", "maxLength": 128,
-                "description": "Your own name for yourself; the server records who really called."}
+                "description": "Your name for yourself."}
         }})");
 }
 
 Json py_set_kill_switch_answer_schema() {
-    return schema_of(R"({
+    Json schema = schema_of(R"({
         "type": "object",
         "required": ["status", "kill_switch_active", "errors", "audit_ref"],
         "properties": {
             "status": {"enum": ["ok", "error"]},
             "kill_switch_active": {"type": "boolean"},
-            "errors": {"type": "array", "items": {"type": "object"}},
+            "errors": {"type": "array"},
             "audit_ref": {"type": "string"}
         }})");
+    schema.find("properties")->find("errors")->set("items", error_item_schema());
+    return schema;
 }
 
 Json set_kill_schema() {
@@ -97,10 +101,13 @@ Json set_kill_schema() {
         "additionalProperties": false,
         "required": ["active"],
         "properties": {
-            "active": {"type": "boolean"},
-            "reason": {"type": ["string", "null"], "maxLength": 500},
+            "active": {"type": "boolean",
+                "description": "true stops at once; false asks a human to release."},
+            "reason": {"type": ["string", "null"], "maxLength": 500,
+                "description": "Why, for the audit log."},
             "idempotency_key": {"type": ["string", "null"], "minLength": 1, "maxLength": 128,
-                "pattern": "^[!$&-.0->@-\\[\\]-~]+$"},
+                "pattern": "^[!$&-.0->@-\\[\\]-~]+$",
+                "description": "The same to repeat this very call, else a new one."},
             "enable_trading": {"type": ["boolean", "null"],
                 "description": "Of a release: the same approval enables trading again."}
         }})");

@@ -239,47 +239,50 @@ std::string intents_hash(const Plan& plan) {
 
 namespace {
 
-Json decimal_schema(std::string_view description) {
-    return Json::object({
-        {"type", Json::array({"string", "number"})},
-        {"description", description},
-    });
+Json with_words(std::string_view schema, std::string_view description) {
+    Json json = parse_json(schema).value();
+    json.set("description", description);
+    return json;
 }
 
-Json id_schema(std::string_view description) {
-    return Json::object({
-        {"type", "string"},
-        {"minLength", 1},
-        {"maxLength", 128},
-        {"description", description},
-    });
-}
+constexpr std::string_view kDecimal = R"({"type": ["string", "number"]})";
+constexpr std::string_view kDecimalOrNull = R"({"type": ["string", "number", "null"]})";
+constexpr std::string_view kId = R"({"type": "string", "minLength": 1, "maxLength": 128})";
 
 template <std::size_t N>
-Json words_schema(const std::array<std::string_view, N>& words) {
-    return Json::object({{"type", "string"}, {"enum", json_list(words)}});
+Json words_schema(const std::array<std::string_view, N>& words, std::string_view description) {
+    return Json::object(
+        {{"type", "string"}, {"enum", json_list(words)}, {"description", description}});
 }
 
 }  // namespace
 
 Json intents_schema(IntentForm form) {
-    Json price = decimal_schema("Exact decimal; null for a market order.");
-    price.set("type", Json::array({"string", "number", "null"}));
-    Json edge = decimal_schema("What you expect to gain, in bps.");
-    edge.set("type", Json::array({"string", "number", "null"}));
+    // The later tools take the very intents of the first; what they mean stands there.
+    const bool is_first = form == IntentForm::validate;
+    const auto words = [&](std::string_view text) {
+        return is_first ? text : std::string_view("As validated.");
+    };
     Json properties = Json::object({
-        {"intent_id", id_schema("Unique within the decision; i0, i1, … by position if absent.")},
-        {"symbol", Json::object({{"type", "string"}, {"description", "Like BTCUSDT."}})},
-        {"side", words_schema(kSides)},
-        {"order_type", words_schema(kTypes)},
-        {"qty", decimal_schema("Base units, exact decimal, greater than zero.")},
-        {"limit_price", std::move(price)},
-        {"time_in_force", words_schema(kTifs)},
+        {"intent_id", with_words(kId, words("Unique in the plan; left out: i0, i1, … in order."))},
+        {"symbol",
+         with_words(R"({"type": "string", "maxLength": 64})", words("One of state.symbols."))},
+        {"side", words_schema(kSides, words("Of the base asset."))},
+        {"order_type", words_schema(kTypes, words("market takes at once."))},
+        {"qty",
+         with_words(
+             kDecimal,
+             words("Base units above 0: a multiple of step_size, within allowed_envelope."))},
+        {"limit_price",
+         with_words(
+             kDecimalOrNull,
+             words("Quote per base unit above 0: a multiple of tick_size; null for market."))},
+        {"time_in_force", words_schema(kTifs, words("IOC and FOK never rest."))},
         {"post_only",
-         Json::object(
-             {{"type", "boolean"}, {"description", "Limit orders: refuse rather than take."}})},
-        {"strategy_id", id_schema("A strategy a human created for you.")},
-        {"expected_edge_bps", std::move(edge)},
+         with_words(R"({"type": "boolean"})", words("A limit that is refused rather than takes."))},
+        {"strategy_id", with_words(kId, words("One of state.strategy_ids."))},
+        {"expected_edge_bps",
+         with_words(kDecimalOrNull, words("Gain you expect, in basis points; or null."))},
     });
     Json required = Json::array({"symbol", "side", "order_type", "qty", "limit_price"});
     if (form != IntentForm::dry_run) {
@@ -292,11 +295,12 @@ Json intents_schema(IntentForm form) {
     if (form == IntentForm::execute) {
         required.push("intent_id");
         required.push("order_client_id");
-        properties.set("order_client_id", id_schema("As derived; the dry run returns it."));
+        properties.set("order_client_id", with_words(kId, "As the dry run gave it."));
     }
     return Json::object({
         {"type", "array"},
         {"maxItems", kIntentsMax},
+        {"description", is_first ? "Orders wanted." : "The validated intents, unchanged."},
         {"items",
          Json::object({
              {"type", "object"},
@@ -311,8 +315,8 @@ Json cancels_schema() {
     return Json::object({
         {"type", "array"},
         {"maxItems", kCancelsMax},
-        {"description", "order_client_ids of your own open orders to cancel."},
-        {"items", id_schema("An order_client_id.")},
+        {"description", "order_client_ids of own open orders to cancel."},
+        {"items", parse_json(kId).value()},
     });
 }
 

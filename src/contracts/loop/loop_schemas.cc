@@ -1,5 +1,7 @@
-// The JSON schemas of the planner's tools, for MCP and OpenAPI.
+// The JSON schemas of what the planner's tools take, for MCP and OpenAPI. Models read the
+// descriptions: short, no sentence twice, and a unit or range wherever there is a number.
 #include "base/check.h"
+#include "contracts/loop/loop_answers.h"
 #include "contracts/loop/loop_tools.h"
 
 namespace interlock {
@@ -22,12 +24,10 @@ Json id_schema(std::string_view description) {
 // A request: the four fields every call has, and the tool's own.
 Json request_of(Json own_properties, const std::vector<std::string_view>& own_required) {
     Json properties = Json::object({
-        {"decision_id",
-         id_schema("Your id of this decision; one decision goes through all tools.")},
+        {"decision_id", id_schema("Your id of this decision, the same through all tools.")},
         {"tick_id", id_schema("Your id of this loop iteration.")},
-        {"idempotency_key",
-         id_schema("Reuse the same key when you retry this very call; a new key is a new call.")},
-        {"account_id", id_schema("Leave out for the tenant's main account.")},
+        {"idempotency_key", id_schema("The same to repeat this very call, else a new one.")},
+        {"account_id", id_schema("Left out: main.")},
     });
     Json required = Json::array({"decision_id", "tick_id", "idempotency_key"});
     for (auto& [key, value] : own_properties.members()) {
@@ -44,166 +44,117 @@ Json request_of(Json own_properties, const std::vector<std::string_view>& own_re
     });
 }
 
-// An answer: status, errors and audit_ref always; the tool's own part only when it succeeded so
-// far that there is one.
-Json answer_of(std::string_view status_words, Json own_properties) {
-    Json properties = Json::object({
-        {"status", Json::object({{"enum", schema_of(status_words)}})},
-        {"errors", schema_of(R"({"type": "array", "items": {"type": "object"}})")},
-        {"audit_ref", schema_of(R"({"type": "string"})")},
-    });
-    for (auto& [key, value] : own_properties.members()) {
-        properties.set(key, std::move(value));
-    }
-    return Json::object({
-        {"type", "object"},
-        {"required", Json::array({"status", "errors", "audit_ref"})},
-        {"properties", std::move(properties)},
-    });
-}
-
 Json plan_schema(IntentForm form) {
+    const bool is_first = form == IntentForm::validate;
+    Json reason = schema_of(R"({"type": "string", "maxLength": 2000})");
+    reason.set("description", is_first ? "Why, for the audit log." : "As validated.");
     Json properties = Json::object({
         {"intents", intents_schema(form)},
         {"cancels", cancels_schema()},
-        {"reason", schema_of(R"({"type": "string", "maxLength": 2000})")},
+        {"reason", std::move(reason)},
     });
     Json required = Json::array({"intents"});
-    if (form == IntentForm::validate) {
+    if (is_first) {
         required.push("reason");
     }
     return Json::object({
         {"type", "object"},
         {"additionalProperties", false},
+        {"description", is_first ? "What you want done." : "The validated plan."},
         {"required", std::move(required)},
         {"properties", std::move(properties)},
     });
 }
 
-constexpr std::string_view kOkOrError = R"(["ok", "error"])";
-constexpr std::string_view kObject = R"({"type": "object"})";
-
-Json decimal_schema(std::string_view description) {
-    Json schema = schema_of(R"({"type": ["string", "number"]})");
-    schema.set("description", description);
-    return schema;
+Json assumptions_schema() {
+    return schema_of(R"({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["slippage_bps", "fee_bps"],
+        "description": "Never taken lower than the account's own.",
+        "properties": {
+            "slippage_bps": {"type": ["string", "number"], "description": "Basis points, from 0."},
+            "fee_bps": {"type": ["string", "number"], "description": "Basis points, from 0."}
+        }})");
 }
 
-LoopToolSchema state_schema() {
-    return {
-        "py_get_canonical_state",
-        request_of(
-            Json::object({{"as_of", schema_of(R"({"type": "string", "format": "date-time"})")}}),
-            {"as_of"}),
-        answer_of(kOkOrError, Json::object({{"state", schema_of(kObject)}})),
-    };
+Json state_request() {
+    return request_of(
+        Json::object({{"as_of", schema_of(R"({"type": "string", "format": "date-time",
+            "description": "Now, RFC 3339."})")}}),
+        {"as_of"});
 }
 
-LoopToolSchema snapshot_schema() {
-    return {
-        "py_get_market_snapshot",
-        request_of(
-            Json::object({
-                {"symbols",
-                 schema_of(R"({"type": "array", "maxItems": 100, "items": {"type": "string"}})")},
-                {"max_staleness_sec", decimal_schema("Older data is flagged stale_market_data.")},
-            }),
-            {"symbols", "max_staleness_sec"}),
-        answer_of(
-            kOkOrError,
-            Json::object(
-                {{"market", schema_of(R"({"type": "array", "items": {"type": "object"}})")}})),
-    };
+Json snapshot_request() {
+    return request_of(
+        schema_of(R"({
+            "symbols": {"type": "array", "maxItems": 100, "items": {"type": "string"},
+                "description": "Of state.symbols."},
+            "max_staleness_sec": {"type": ["string", "number"],
+                "description": "Seconds, from 0; older data is flagged."}})"),
+        {"symbols", "max_staleness_sec"});
 }
 
-LoopToolSchema dry_run_schema() {
-    return {
-        "py_dry_run_plan",
-        request_of(
-            Json::object({
-                {"plan", plan_schema(IntentForm::dry_run)},
-                {"assumptions",
-                 Json::object({
-                     {"type", "object"},
-                     {"additionalProperties", false},
-                     {"required", Json::array({"slippage_bps", "fee_bps"})},
-                     {"properties",
-                      Json::object({
-                          {"slippage_bps", decimal_schema("Floored at the account's own value.")},
-                          {"fee_bps", decimal_schema("Floored at the account's own value.")},
-                      })},
-                 })},
-            }),
-            {"plan", "assumptions"}),
-        answer_of(kOkOrError, Json::object({{"dry_run", schema_of(kObject)}})),
-    };
+Json execute_request() {
+    return request_of(
+        Json::object({
+            {"execution_mode", schema_of(R"({"enum": ["paper", "shadow", "live"],
+                "description": "As runtime_flags.mode."})")},
+            {"approved_intents", intents_schema(IntentForm::execute)},
+            {"cancels", cancels_schema()},
+        }),
+        {"execution_mode", "approved_intents"});
 }
 
-LoopToolSchema execute_schema() {
-    return {
-        "py_execute_plan",
-        request_of(
-            Json::object({
-                {"execution_mode", schema_of(R"({"enum": ["paper", "shadow", "live"]})")},
-                {"approved_intents", intents_schema(IntentForm::execute)},
-                {"cancels", cancels_schema()},
-            }),
-            {"execution_mode", "approved_intents"}),
-        answer_of(
-            R"(["ok", "partial", "error"])",
-            Json::object(
-                {{"execution", schema_of(R"({"type": "array", "items": {"type": "object"}})")}})),
-    };
+Json verify_request() {
+    return request_of(
+        schema_of(R"({"order_client_ids": {"type": "array", "maxItems": 150,
+            "items": {"type": "string"}, "description": "Own orders."}})"),
+        {"order_client_ids"});
 }
 
-LoopToolSchema verify_schema() {
-    return {
-        "py_verify_execution",
-        request_of(
-            Json::object({{"order_client_ids", schema_of(R"({"type": "array", "maxItems": 150,
-                                         "items": {"type": "string"}})")}}),
-            {"order_client_ids"}),
-        answer_of(kOkOrError, Json::object({{"verification", schema_of(kObject)}})),
-    };
-}
-
-LoopToolSchema record_schema() {
-    return {
-        "py_record_decision",
-        request_of(
-            Json::object({{"record", schema_of(R"({
-                "type": "object",
-                "additionalProperties": false,
-                "required": ["plan_summary", "validation_summary", "execution_summary",
-                             "verification_summary", "state_delta", "metrics"],
-                "properties": {
-                    "plan_summary": {"type": "string", "maxLength": 4000},
-                    "validation_summary": {"type": "string", "maxLength": 4000},
-                    "execution_summary": {"type": "string", "maxLength": 4000},
-                    "verification_summary": {"type": "string", "maxLength": 4000},
-                    "state_delta": {"type": "object"},
-                    "metrics": {"type": "object"}
-                }})")}}),
-            {"record"}),
-        answer_of(kOkOrError, Json::object({{"ledger_ref", schema_of(R"({"type": "string"})")}})),
-    };
+Json record_request() {
+    return request_of(
+        schema_of(R"({"record": {
+            "type": "object",
+            "description": "In your words; state_delta and metrics are free.",
+            "additionalProperties": false,
+            "required": ["plan_summary", "validation_summary", "execution_summary",
+                         "verification_summary", "state_delta", "metrics"],
+            "properties": {
+                "plan_summary": {"type": "string", "maxLength": 4000,
+                    "description": "What was wanted."},
+                "validation_summary": {"type": "string", "maxLength": 4000,
+                    "description": "What the gates said."},
+                "execution_summary": {"type": "string", "maxLength": 4000,
+                    "description": "What was sent."},
+                "verification_summary": {"type": "string", "maxLength": 4000,
+                    "description": "What became of it."},
+                "state_delta": {"type": "object", "additionalProperties": true,
+                    "description": "What changed."},
+                "metrics": {"type": "object", "additionalProperties": true,
+                    "description": "Your figures."}
+            }}})"),
+        {"record"});
 }
 
 }  // namespace
 
 std::vector<LoopToolSchema> loop_tool_schemas() {
+    const auto plan = [](IntentForm form) { return Json::object({{"plan", plan_schema(form)}}); };
+    Json rehearsal = plan(IntentForm::dry_run);
+    rehearsal.set("assumptions", assumptions_schema());
     std::vector<LoopToolSchema> schemas;
-    schemas.push_back(state_schema());
-    schemas.push_back(snapshot_schema());
-    schemas.push_back({
-        "py_validate_plan",
-        request_of(Json::object({{"plan", plan_schema(IntentForm::validate)}}), {"plan"}),
-        answer_of(kOkOrError, Json::object({{"validation", schema_of(kObject)}})),
-    });
-    schemas.push_back(dry_run_schema());
-    schemas.push_back(execute_schema());
-    schemas.push_back(verify_schema());
-    schemas.push_back(record_schema());
+    const auto add = [&](std::string_view name, Json request) {
+        schemas.push_back({name, std::move(request), loop_answer_schema(name)});
+    };
+    add("py_get_canonical_state", state_request());
+    add("py_get_market_snapshot", snapshot_request());
+    add("py_validate_plan", request_of(plan(IntentForm::validate), {"plan"}));
+    add("py_dry_run_plan", request_of(std::move(rehearsal), {"plan", "assumptions"}));
+    add("py_execute_plan", execute_request());
+    add("py_verify_execution", verify_request());
+    add("py_record_decision", record_request());
     return schemas;
 }
 

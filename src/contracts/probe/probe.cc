@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/field_reader.h"
+#include "contracts/error_json.h"
 
 namespace interlock {
 namespace {
@@ -35,13 +36,16 @@ Json probe_request_schema() {
         "required": ["decision_id", "tick_id", "idempotency_key"],
         "properties": {
             "decision_id": {"type": "string", "minLength": 1, "maxLength": 128,
-                "pattern": "^[!$&-.0->@-\\[\\]-~]+$"},
+                "pattern": "^[!$&-.0->@-\\[\\]-~]+$",
+                "description": "Your id of this decision."},
             "tick_id": {"type": "string", "minLength": 1, "maxLength": 128,
-                "pattern": "^[!$&-.0->@-\\[\\]-~]+$"},
+                "pattern": "^[!$&-.0->@-\\[\\]-~]+$",
+                "description": "Your id of this loop iteration."},
             "idempotency_key": {"type": "string", "minLength": 1, "maxLength": 128,
                 "pattern": "^[!$&-.0->@-\\[\\]-~]+$",
-                "description": "Reuse the same key when you retry; a new key is a new call."},
-            "note": {"type": ["string", "null"], "maxLength": 500},
+                "description": "The same to repeat this very call, else a new one."},
+            "note": {"type": ["string", "null"], "maxLength": 500,
+                "description": "For the audit log."},
             "effect": {"type": ["boolean", "null"],
                 "description": "Also send one harmless effect to the recording sink."},
             "wait": {"type": ["boolean", "null"],
@@ -61,7 +65,7 @@ Json encode(const ProbeAnswer& answer) {
 }
 
 Json probe_answer_schema() {
-    return schema_of(R"({
+    Json schema = schema_of(R"({
         "type": "object",
         "required": ["status", "probe_no", "effect_id", "effect_status", "errors", "audit_ref"],
         "properties": {
@@ -70,9 +74,11 @@ Json probe_answer_schema() {
             "effect_id": {"type": ["string", "null"]},
             "effect_status": {"enum": ["none", "queued", "done", "refused", "unknown",
                                        "never_arrived"]},
-            "errors": {"type": "array", "items": {"type": "object"}},
+            "errors": {"type": "array"},
             "audit_ref": {"type": "string"}
         }})");
+    schema.find("properties")->find("errors")->set("items", error_item_schema());
+    return schema;
 }
 
 }  // namespace interlock

@@ -1,9 +1,11 @@
 #include "core/loop/canonical_state.h"
 
+#include <algorithm>
 #include <map>
 
 #include "core/account/dust.h"
 #include "core/dry_run/dry_run.h"
+#include "core/loop/planning_rules.h"
 
 namespace interlock {
 namespace {
@@ -198,6 +200,9 @@ Result<Json> canonical_state(const CanonicalStateInput& input) {
         {"account_id", state.account_id.text()},
         {"state_version", state.state_version},
         {"market_modes", market_modes(state)},
+        {"strategy_ids", usable_strategy_ids(state)},
+        {"spendable_cash", to_text(std::max(Decimal(), state.cash_free))},
+        {"symbols", planning_symbols(state, input.market)},
         {"allowed_envelope", envelopes(input)},
     });
 }

@@ -32,7 +32,7 @@ Answer already_answer(const BotRecord& record) {
 }  // namespace
 
 void BotService::call(Caller caller, Call wanted, Reply reply) {
-    if (wanted.call == BotCall::initialize) {
+    if (wanted.call == BotCall::initialize && !caller.key) {
         // One that is initialised answers with its state, which needs no turn: nobody waits for
         // another's commit to learn it.
         const auto seen = board_.view(caller.tenant_id);
@@ -42,25 +42,28 @@ void BotService::call(Caller caller, Call wanted, Reply reply) {
             return;
         }
     }
-    TypedDecide<Prepared> decide = [this, caller, wanted](Turn& turn) {
-        return prepare(turn, caller, wanted);
+    const auto made = std::make_shared<std::optional<Prepared>>();
+    TurnRequest turn = keyed_turn_of(caller, std::string(function_of(wanted.call)));
+    turn.decide = [this, caller, wanted, made](Turn& t) -> Result<TurnReply> {
+        made->reset();  // A conflict makes a turn run twice.
+        TRY_ASSIGN(Prepared prepared, prepare(t, caller, wanted));
+        // With a hydration to come, the answer under the key is that of its last turn.
+        Answer answer = prepared.answer.value_or(Answer{200, {}, false});
+        made->emplace(std::move(prepared));
+        return answer;
     };
-    TypedReply<Prepared> next = [this, reply = std::move(reply)](Result<Prepared> prepared) {
-        if (!prepared) {
-            reply(std::unexpected(std::move(prepared).error()));
-        } else if (prepared->answer) {
-            reply(*std::move(prepared->answer));
-        } else {
-            prepared->hydration->reply = reply;
-            hydrate(prepared->hydration);
+    turn.reply = [this, made, reply = std::move(reply)](Result<Answer> answer) {
+        if (!answer || !*made || !(*made)->hydration) {
+            reply(std::move(answer));
+            return;
         }
+        (*made)->hydration->reply = reply;
+        hydrate((*made)->hydration);
     };
-    const std::string function(function_of(wanted.call));
-    parts_.submit(typed_turn<Prepared>(
-        turn_of(std::move(caller), function), std::move(decide), std::move(next)));
+    parts_.submit(std::move(turn));
 }
 
-Result<Outcome<BotService::Prepared>> BotService::prepare(
+Result<BotService::Prepared> BotService::prepare(
     Turn& turn, const Caller& caller, const Call& wanted) {
     TRY_ASSIGN(BotRecord record, load(turn));
     TRY_ASSIGN(const std::optional<std::string> exchange, exchange_of(turn));
@@ -85,6 +88,7 @@ Result<Outcome<BotService::Prepared>> BotService::prepare(
     TRY(turn.charge_agent());
     TRY_ASSIGN(HydrationPtr job, begin(turn, record, *exchange));
     job->caller = caller;
+    job->function = function_of(wanted.call);
     job->work = work;
     return Prepared{std::nullopt, std::move(job)};
 }

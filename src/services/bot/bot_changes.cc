@@ -54,7 +54,7 @@ bool is_owner(const Principal& principal) {
 }  // namespace
 
 void BotService::change(Caller caller, Change wanted, Reply reply) {
-    TurnRequest turn = turn_of(std::move(caller), wanted.operation);
+    TurnRequest turn = keyed_turn_of(std::move(caller), wanted.operation);
     turn.decide = [this, wanted = std::move(wanted)](Turn& t) { return run_change(t, wanted); };
     turn.reply = std::move(reply);
     parts_.submit(std::move(turn));
@@ -193,7 +193,7 @@ Result<std::string> BotService::put_config(
 }
 
 void BotService::reload(Caller caller, Reply reply) {
-    TurnRequest turn = turn_of(std::move(caller), "reload_from_config");
+    TurnRequest turn = keyed_turn_of(std::move(caller), "reload_from_config");
     turn.reply = std::move(reply);
     turn.decide = [this](Turn& t) -> Result<TurnReply> {
         TRY_ASSIGN(const BotRecord record, load(t));

@@ -135,16 +135,24 @@ void BotService::fetch_all(const HydrationPtr& job) {
 
 void BotService::take_over(const HydrationPtr& job, Fetched fetched) {
     const auto shared = std::make_shared<const Fetched>(std::move(fetched));
-    TypedDecide<Taken> decide = [this, job, shared](Turn& turn) -> Result<Outcome<Taken>> {
-        TRY_ASSIGN(Taken taken, run_take_over(turn, *job, *shared));
-        return taken;
+    const auto made = std::make_shared<std::optional<Taken>>();
+    // The last turn of a call: its answer is the one that the call's key stands for.
+    TurnRequest turn = job->caller.key ? keyed_turn_of(job->caller, job->function)
+                                       : turn_of(job->caller, "bot_hydration");
+    turn.decide = [this, job, shared, made](Turn& t) -> Result<TurnReply> {
+        made->reset();
+        TRY_ASSIGN(Taken taken, run_take_over(t, *job, *shared));
+        Answer answer = taken.answer;
+        answer.keep = taken.is_fresh;
+        made->emplace(std::move(taken));
+        return answer;
     };
-    TypedReply<Taken> next = [this, job, shared](Result<Taken> taken) {
-        if (!taken) {
-            give_up(job, std::move(taken).error());
-        } else if (taken->is_fresh) {
+    turn.reply = [this, job, shared, made](Result<Answer> answer) {
+        if (!answer) {
+            give_up(job, std::move(answer).error());
+        } else if (!*made || (*made)->is_fresh) {
             board_.show_report(job->account.tenant_id, shared->report, shared->ended_at);
-            end(job, std::move(taken->answer));
+            end(job, std::move(answer));
         } else if (job->fetches < kFetchAgainMax) {
             fetch_all(job);
         } else {
@@ -153,8 +161,7 @@ void BotService::take_over(const HydrationPtr& job, Fetched fetched) {
                 fail(errors::bot_busy, "The account did not stand still long enough.").error());
         }
     };
-    parts_.submit(typed_turn<Taken>(
-        turn_of(job->caller, "bot_hydration"), std::move(decide), std::move(next)));
+    parts_.submit(std::move(turn));
 }
 
 Result<BotService::Taken> BotService::run_take_over(

@@ -7,6 +7,29 @@
 #include "services/bot/bot_service.h"
 
 namespace interlock {
+namespace {
+
+// The first turn of several under one key: an answer that is stored already goes to `reply`, and
+// what this turn decides is not the answer.
+TurnRequest answered_later(TurnRequest turn, BotService::Reply reply) {
+    const auto ran = std::make_shared<bool>(false);
+    turn.decide = [ran, decide = std::move(turn.decide)](Turn& t) -> Result<TurnReply> {
+        *ran = true;
+        TRY(decide(t));
+        return Answer{200, {}, false};
+    };
+    turn.reply =
+        [ran, next = std::move(turn.reply), reply = std::move(reply)](Result<Answer> answer) {
+            if (*ran || !answer) {
+                next(std::move(answer));
+            } else {
+                reply(std::move(answer));
+            }
+        };
+    return turn;
+}
+
+}  // namespace
 
 Result<std::optional<std::string>> BotService::exchange_of(Turn& turn) {
     TRY_ASSIGN(
@@ -37,28 +60,38 @@ void BotService::put_keys(Caller caller, ExchangeKeys keys, Reply reply) {
         parts_.vault.put(
             {caller.principal, caller.tenant_id},
             std::move(*held),
-            [this, tenant_id = caller.tenant_id, reply](Result<KeyReport> report) {
+            [this, caller, reply](Result<KeyReport> report) {
                 if (!report) {
                     reply(std::unexpected(std::move(report).error()));
                     return;
                 }
-                begin_key_checks(tenant_id);
-                board_.forget_text(tenant_id, kExchangeText);
+                board_.forget_text(caller.tenant_id, kExchangeText);
                 Json body = encode(*report);
                 body.set("message", "The keys are in the vault.");
                 body.set("keys_loaded", true);
-                reply(Answer{200, to_text(body)});
+                begin_key_checks(caller, Answer{200, to_text(body)}, reply);
             });
     };
-    parts_.submit(typed_turn<bool>(
-        turn_of(std::move(caller), "update_exchange_keys"), std::move(allowed), std::move(next)));
+    TurnRequest turn = typed_turn<bool>(
+        keyed_turn_of(caller, "update_exchange_keys"), std::move(allowed), std::move(next));
+    parts_.submit(answered_later(std::move(turn), std::move(reply)));
 }
 
-void BotService::begin_key_checks(const TenantId& tenant_id) {
-    TurnRequest turn = rule_turn(tenant_id, "bot_key_checks");
-    turn.decide = [](Turn& t) -> Result<TurnReply> {
+// Puts the answer under the caller's key, too.
+void BotService::begin_key_checks(const Caller& caller, Answer answer, Reply reply) {
+    TurnRequest turn = keyed_turn_of(caller, "update_exchange_keys");
+    turn.principal = internal_principal("bot");
+    turn.decide = [answer](Turn& t) -> Result<TurnReply> {
         set_key_check(t);
-        return Answer{};
+        return answer;
+    };
+    turn.reply = [answer, reply = std::move(reply)](const Result<Answer>& stored) {
+        if (!stored) {
+            log_error(
+                "bot_turn_failed",
+                {{"turn", "bot_key_checks"}, {"message", stored.error().message}});
+        }
+        reply(stored ? *stored : answer);  // The keys are in the vault all the same.
     };
     parts_.submit(std::move(turn));
 }
@@ -114,7 +147,7 @@ void BotService::lose_keys(const TenantId& tenant_id, const Error& error) {
 }
 
 void BotService::connect(Caller caller, Reply reply) {
-    TurnRequest turn = turn_of(std::move(caller), "connect_exchange");
+    TurnRequest turn = keyed_turn_of(std::move(caller), "connect_exchange");
     turn.reply = std::move(reply);
     turn.decide = [this](Turn& t) -> Result<TurnReply> {
         TRY_ASSIGN(const BotRecord record, load(t));
@@ -140,7 +173,7 @@ void BotService::connect(Caller caller, Reply reply) {
 }
 
 void BotService::disconnect(Caller caller, Reply reply) {
-    TurnRequest turn = turn_of(std::move(caller), "disconnect_exchange");
+    TurnRequest turn = keyed_turn_of(std::move(caller), "disconnect_exchange");
     turn.reply = std::move(reply);
     turn.decide = [this](Turn& t) -> Result<TurnReply> {
         TRY_ASSIGN(BotRecord record, load(t));

@@ -25,6 +25,28 @@ Json hydration_json(const std::optional<HydrationStep>& step) {
     });
 }
 
+// " buy 0.01 BTCUSDT at 50000 fee 0.5 USDT" of an order or a fill; nothing of anything else.
+std::string trade_words(const Json* detail) {
+    const auto word = [&](std::string_view key) -> std::string {
+        const Json* value = detail != nullptr ? detail->find(key) : nullptr;
+        return value != nullptr && value->is_string() ? value->as_string() : "";
+    };
+    const std::string side = word("side");
+    if (side.empty()) {
+        return {};
+    }
+    std::string words = " " + side + " " + word("qty") + " " + word("symbol");
+    const std::string price = word("price").empty() ? word("limit_price") : word("price");
+    words += price.empty() ? " at the market" : " at " + price;
+    if (const std::string fee = word("fee"); !fee.empty()) {
+        words += " fee " + fee + " " + word("fee_asset");
+    }
+    if (const std::string refused = word("reject_code"); !refused.empty()) {
+        words += " refused " + refused;
+    }
+    return words;
+}
+
 std::string line_of(const LedgerEntry& entry) {
     const auto json = parse_json(entry.canonical_json);
     const auto word = [&](std::string_view key) -> std::string {
@@ -35,6 +57,7 @@ std::string line_of(const LedgerEntry& entry) {
     if (const std::string tick = word("tick_id"); !tick.empty() && tick != "-") {
         line += " " + tick;
     }
+    line += trade_words(json ? json->find("detail") : nullptr);
     if (const std::string reason = word("reason"); !reason.empty()) {
         line += ": " + reason;
     }
@@ -225,7 +248,7 @@ void BotService::exchange_status(Caller caller, Reply reply) {
 }
 
 void BotService::run_pnl(Caller caller, std::int64_t lookback_days, Reply reply) {
-    TurnRequest turn = turn_of(std::move(caller), "run_pnl");
+    TurnRequest turn = keyed_turn_of(std::move(caller), "run_pnl");
     turn.reply = std::move(reply);
     turn.decide = [this, lookback_days](Turn& t) -> Result<TurnReply> {
         // A bot that was never built has nothing to reckon, which is an answer too.
@@ -240,7 +263,7 @@ void BotService::run_pnl(Caller caller, std::int64_t lookback_days, Reply reply)
 }
 
 void BotService::stop_pnl(Caller caller, Reply reply) {
-    TurnRequest turn = turn_of(std::move(caller), "stop_pnl");
+    TurnRequest turn = keyed_turn_of(std::move(caller), "stop_pnl");
     turn.reply = std::move(reply);
     turn.decide = [this](Turn& t) -> Result<TurnReply> {
         TRY_ASSIGN(const PnlJobs::Answered answered, parts_.pnl.stop(t));

@@ -36,6 +36,15 @@ TurnRequest BotService::turn_of(Caller caller, std::string function) const {
     return turn;
 }
 
+TurnRequest BotService::keyed_turn_of(Caller caller, std::string function) const {
+    std::optional<IdempotencyKey> key = std::move(caller.key);
+    std::string hash = std::move(caller.request_hash);
+    TurnRequest turn = turn_of(std::move(caller), std::move(function));
+    turn.key = std::move(key);
+    turn.request_hash = std::move(hash);
+    return turn;
+}
+
 TurnRequest BotService::rule_turn(const TenantId& tenant_id, std::string function) const {
     TurnRequest turn = turn_of({internal_principal("bot"), tenant_id, {}}, std::move(function));
     turn.reply = [name = turn.function](Result<Answer> answer) {

@@ -178,6 +178,7 @@ private:
     struct Hydration {
         Caller caller;
         Reply reply;
+        std::string function = {};  // The call's; empty: no call began it.
         BotWork work = BotWork::build;
         bool is_resumption = false;  // Ends a stall; the state stays running.
         BotState from = BotState::uninitialized;
@@ -204,6 +205,8 @@ private:
     };
 
     TurnRequest turn_of(Caller caller, std::string function) const;
+    // The same, answered from the store when its caller repeats a key.
+    TurnRequest keyed_turn_of(Caller caller, std::string function) const;
     TurnRequest rule_turn(const TenantId& tenant_id, std::string function) const;
     Result<BotRecord> load(Turn& turn) const;
     void save(Turn& turn, BotRecord record);
@@ -222,7 +225,7 @@ private:
     static Answer state_answer(const BotRecord& record, std::string message, Json more);
 
     // bot_calls.cc
-    Result<Outcome<Prepared>> prepare(Turn& turn, const Caller& caller, const Call& call);
+    Result<Prepared> prepare(Turn& turn, const Caller& caller, const Call& call);
     Result<Answer> halt(
         Turn& turn, BotRecord record, bool cancel_orders, const std::string& reason);
     Result<HydrationPtr> begin(Turn& turn, const BotRecord& record, const std::string& exchange);
@@ -272,7 +275,7 @@ private:
     Result<void> check_config(Turn& turn, const BotConfig& config);
 
     // bot_keys.cc
-    void begin_key_checks(const TenantId& tenant_id);
+    void begin_key_checks(const Caller& caller, Answer answer, Reply reply);
     static void set_key_check(Turn& turn);
     Result<void> on_key_check(Turn& turn, const TimerItem& timer);
     void lose_keys(const TenantId& tenant_id, const Error& error);

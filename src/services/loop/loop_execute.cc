@@ -3,6 +3,7 @@
 
 #include "base/errors.h"
 #include "contracts/error_json.h"
+#include "core/dry_run/hints.h"
 #include "core/loop/order_terms.h"
 #include "core/order/order_identity.h"
 #include "services/loop/loop_service.h"
@@ -112,7 +113,8 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
     if (const auto same = require_tick(*before, call.tick_id); !same) {
         return refuse(turn, call, same.error(), AuditStep::execute);
     }
-    if (const auto why = why_not_executable(*before, {.plan = request.plan, .now = turn.now()})) {
+    if (auto why = why_not_executable(*before, {.plan = request.plan, .now = turn.now()})) {
+        why->message.insert(0, kill_switch_words(before->validation));
         return refuse(turn, call, *why, AuditStep::execute);
     }
     if (before->account.mode != request.mode) {
@@ -161,6 +163,26 @@ Result<std::optional<Error>> why_taken(Turn& turn, const Decision& decision) {
         }
     }
     return std::optional<Error>();
+}
+
+}  // namespace
+
+namespace {
+
+// All reasons with what to do about each; the kill switch first and by its name, so that nobody
+// plans anew against it.
+Error recheck_failed(const GateInput& input, const GateReport& report) {
+    Error error = fail(errors::gate_recheck_failed, to_text(report.breaches.front())).error();
+    const std::vector<Hint> hints =
+        input.from_outside ? gate_hints(input, report) : std::vector<Hint>();
+    for (const Hint& hint : hints) {
+        error.problems.push_back({hint.reason, hint.text});
+    }
+    if (!hints.empty() && is_of_kill_switch(hints.front().reason)) {
+        error.message = std::string(kKillSwitchWords) + "Nothing was sent: " + error.message + ".";
+        error.next_step = hints.front().text;
+    }
+    return error;
 }
 
 }  // namespace
@@ -216,21 +238,10 @@ Result<void> LoopService::reject_execution(
 
 Result<void> LoopService::execute_step(Turn& turn, Decision& decision, const Gathered& facts) {
     decision.execute_inputs = facts.inputs;
-    const GateReport recheck = run_gates({
-        .state = facts.state,
-        .market = facts.market,
-        .plan = decision.plan,
-        .decision_id = decision.decision_id,
-        .tick_id = decision.tick_id,
-        .wanted_mode = decision.account.mode,
-        .from_outside = decision.from_outside,
-    });
+    const GateReport recheck = run_gates(gate_input(decision, facts));
     if (!recheck.pass) {
         return reject_execution(
-            turn,
-            decision,
-            facts,
-            fail(errors::gate_recheck_failed, to_text(recheck.breaches.front())).error());
+            turn, decision, facts, recheck_failed(gate_input(decision, facts), recheck));
     }
     Reserved reserved{*facts.view.account, *facts.view.books};
     if (reserved.books.unverified.size() >= kUnverifiedMax) {

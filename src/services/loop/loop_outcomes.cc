@@ -70,6 +70,15 @@ std::string submit_status(const EffectOutcome& outcome) {
     return outcome.error_code == errors::venue_timeout.code ? "timeout" : "unknown";
 }
 
+// What a reader of the log wants to know of an order.
+void tell_order(Json& detail, const OrderRecord& order) {
+    const VenueOrderRequest& request = order.request;
+    detail.set("symbol", order.symbol().text());
+    detail.set("side", to_word(request.side));
+    detail.set("qty", to_text(request.qty));
+    detail.set("limit_price", request.limit_price ? Json(to_text(*request.limit_price)) : Json());
+}
+
 std::string_view order_event(EffectFate fate) {
     switch (fate) {
         case EffectFate::done:
@@ -202,6 +211,8 @@ Result<void> LoopService::note_submit(
     if (outcome.fate == EffectFate::never_arrived) {
         row->reject_code = "never_arrived";
     }
+    Json detail = encode(*row);
+    tell_order(detail, order);
     TRY(audit_step(
         turn,
         decision,
@@ -209,7 +220,7 @@ Result<void> LoopService::note_submit(
          .step = AuditStep::execute,
          .status = outcome.fate == EffectFate::done ? AuditStatus::passed : AuditStatus::failed,
          .reason = outcome.error_message,
-         .detail = encode(*row)}));
+         .detail = std::move(detail)}));
     if (decision.stage == DecisionStage::executing && is_answered(decision)) {
         TRY(answer_execution(turn, decision));
     } else if (decision.stage != DecisionStage::executing) {
@@ -287,6 +298,7 @@ Result<void> LoopService::answer_execution(Turn& turn, Decision& decision) {
 
 Result<void> LoopService::on_cancel(Turn& turn, const EffectOutcome& outcome) {
     TRY_ASSIGN(const CancelEffect effect, decode_cancel_effect(outcome.effect.json));
+    Json detail = Json::object({{"order_client_id", effect.id.text()}});
     if (outcome.fate == EffectFate::done) {
         TRY_ASSIGN(const Json json, parse_json(outcome.receipt));
         TRY_ASSIGN(VenueOrder seen, decode_venue_order(json));
@@ -303,6 +315,7 @@ Result<void> LoopService::on_cancel(Turn& turn, const EffectOutcome& outcome) {
             put_account(turn, std::move(next.account));
             save_books(turn, effect.account, std::move(next.books));
             TRY(tell_orders_changed(turn, effect.account));
+            tell_order(detail, step.order);
         }
     }
     TRY_ASSIGN(
@@ -311,7 +324,6 @@ Result<void> LoopService::on_cancel(Turn& turn, const EffectOutcome& outcome) {
         return {};  // Cancelled by safe recovery, for no decision.
     }
     Decision decision = *stored;
-    Json detail = Json::object({{"order_client_id", effect.id.text()}});
     for (CancelRow& row : decision.cancels) {
         if (row.order_client_id != effect.id) {
             continue;

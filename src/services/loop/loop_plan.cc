@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/json_list.h"
 #include "core/dry_run/dry_run.h"
+#include "core/dry_run/hints.h"
 #include "core/gates/plan_scratch.h"
 #include "core/loop/rehearsal.h"
 #include "core/loop/state_delta.h"
@@ -33,11 +34,20 @@ std::string first_or(const std::vector<std::string>& reasons, std::string_view o
 }
 
 // Written straight into its text: the verdict would be copied for nothing.
-std::string answer_text(std::string_view part, const Json& value, std::string_view audit_ref) {
+std::string answer_text(
+    std::string_view part,
+    const Json& value,
+    const std::vector<Hint>& hints,
+    std::string_view audit_ref) {
     std::string text = R"({"status":"ok",)";
     append_json_string(text, part);
     text += ':';
     text += to_text(value);
+    // Beside the verdict, whose hash they must not change; a pass has none.
+    if (!hints.empty()) {
+        text += R"(,"hints":)";
+        text += to_text(encode(hints));
+    }
     text += R"(,"errors":[],"audit_ref":)";
     append_json_string(text, audit_ref);
     text += '}';
@@ -169,6 +179,19 @@ Result<AuditDraft> LoopService::foresee(
     return draft;
 }
 
+GateInput LoopService::gate_input(const Decision& decision, const Gathered& facts) {
+    return {
+        .state = facts.state,
+        .market = facts.market,
+        .plan = decision.plan,
+        .decision_id = decision.decision_id,
+        .tick_id = decision.tick_id,
+        .has_idempotency_key = true,
+        .wanted_mode = decision.account.mode,
+        .from_outside = decision.from_outside,
+    };
+}
+
 Result<GateReport> LoopService::validate_step(
     Turn& turn, Decision& decision, const Gathered& facts) {
     TRY_ASSIGN(std::string plan_text, canonical_json(encode(decision.plan)));
@@ -182,16 +205,7 @@ Result<GateReport> LoopService::validate_step(
          .detail = planned_detail(decision),
          .artifacts = {plan_ref},
          .by_planner = true}));
-    GateReport report = run_gates({
-        .state = facts.state,
-        .market = facts.market,
-        .plan = decision.plan,
-        .decision_id = decision.decision_id,
-        .tick_id = decision.tick_id,
-        .has_idempotency_key = true,
-        .wanted_mode = decision.account.mode,
-        .from_outside = decision.from_outside,
-    });
+    GateReport report = run_gates(gate_input(decision, facts));
     decision.validation = encode(report);
     decision.validate_inputs = facts.inputs;
     decision.dry_run_ticket.reset();
@@ -259,18 +273,9 @@ Result<LoopService::Rehearsal> LoopService::dry_run_step(
     if (report.pass) {
         decision.stage = DecisionStage::rehearsed;
         decision.dry_run_ticket = ticket_of(intents_hash(decision.plan), facts);
-        return Rehearsal{.pass = true, .adjusted = std::nullopt};
+        return Rehearsal{.pass = true, .adjusted = std::nullopt, .hints = {}};
     }
-    const GateInput gates{
-        .state = facts.state,
-        .market = facts.market,
-        .plan = decision.plan,
-        .decision_id = decision.decision_id,
-        .tick_id = decision.tick_id,
-        .wanted_mode = decision.account.mode,
-        .from_outside = decision.from_outside,
-    };
-    Adjustment adjustment = adjust_plan(input, gates);
+    Adjustment adjustment = adjust_plan(input, gate_input(decision, facts));
     decision.stage = DecisionStage::aborted;
     TRY(audit_step(
         turn,
@@ -280,7 +285,11 @@ Result<LoopService::Rehearsal> LoopService::dry_run_step(
          .status = adjustment.plan ? AuditStatus::passed : AuditStatus::failed,
          .reason = adjustment.plan ? "a smaller plan would pass" : "no smaller plan passes",
          .detail = Json::object({{"rounds", adjustment.rounds}})}));
-    return Rehearsal{.pass = false, .adjusted = std::move(adjustment.plan)};
+    Rehearsal rehearsal{.pass = false, .adjusted = std::move(adjustment.plan), .hints = {}};
+    if (decision.from_outside) {
+        rehearsal.hints = dry_run_hints(input, report);
+    }
+    return rehearsal;
 }
 
 Result<void> LoopService::record_step(Turn& turn, Decision& decision, AuditStatus status) {
@@ -375,8 +384,12 @@ Result<TurnReply> LoopService::run_validate(Turn& turn, const ValidatePlanReques
     TRY(keep_inputs(turn, *gathered));
     Decision decision = *std::move(begun);
     decision.plan = request.plan;
-    TRY(validate_step(turn, decision, *gathered));
-    std::string text = answer_text("validation", decision.validation, decision.audit_ref);
+    TRY_ASSIGN(const GateReport report, validate_step(turn, decision, *gathered));
+    std::string text = answer_text(
+        "validation",
+        decision.validation,
+        gate_hints(gate_input(decision, *gathered), report),
+        decision.audit_ref);
     save_decision(turn, std::move(decision));
     return Answer{200, std::move(text)};
 }
@@ -403,7 +416,9 @@ std::optional<Error> why_not_rehearsable(
     }
     if (!decision->gate_ticket) {
         return refusal(
-            errors::gate_not_passed, "The plan of this decision did not pass the gates.");
+            errors::gate_not_passed,
+            std::string(kill_switch_words(decision->validation)) +
+                "The plan of this decision did not pass the gates.");
     }
     if (decision->gate_ticket->intents_hash != intents_hash(plan)) {
         return refusal(errors::gate_not_passed, "These are not the intents that passed the gates.");
@@ -445,7 +460,7 @@ Result<TurnReply> LoopService::run_dry_run(Turn& turn, const DryRunPlanRequest& 
             TRY(record_step(turn, decision, AuditStatus::skipped));
         }
     }
-    std::string text = answer_text("dry_run", dry_run, decision.audit_ref);
+    std::string text = answer_text("dry_run", dry_run, rehearsal.hints, decision.audit_ref);
     save_decision(turn, std::move(decision));
     return Answer{200, std::move(text)};
 }

@@ -17,6 +17,7 @@
 #include "core/account/facts.h"
 #include "core/account/reconcile.h"
 #include "core/account/verification.h"
+#include "core/dry_run/hints.h"
 #include "core/gates/gates.h"
 #include "ports/venue.h"
 #include "services/kill_latch.h"
@@ -109,6 +110,8 @@ public:
         Principal principal;
         TenantId tenant_id;
         std::string request_hash;
+        // Of a call whose request does not carry it; such a call may do without.
+        std::optional<IdempotencyKey> key = std::nullopt;
     };
     using Reply = std::function<void(Result<Answer>)>;
 
@@ -210,6 +213,7 @@ public:
     struct Rehearsal {
         bool pass = false;
         std::optional<Plan> adjusted;
+        std::vector<Hint> hints;  // For outside planners.
     };
     Result<Rehearsal> dry_run_step(Turn& turn, Decision& decision, const Gathered& facts);
     // Writes the orders ahead and asks for the effects. An Error says why nothing was sent.
@@ -254,6 +258,8 @@ private:
     Result<void> add_market_modes(Turn& turn, Gathered& facts);
     Result<RiskMode> kill_aftermath(Turn& turn, const TenantId& tenant_id);
     std::string config_ref(Turn& turn);
+    // Of the decision's plan on these facts, which must outlive it.
+    static GateInput gate_input(const Decision& decision, const Gathered& facts);
 
     TurnRequest tool_turn(Caller caller, std::string function, const ToolCall& call, Reply reply);
     // A rule of the loop said no: the tool's own answer, on the record.

@@ -1,0 +1,166 @@
+// Reads that agents plan and report by: markets with their rules, candles, books, orders and fills.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "bot_api.h"
+#include "core/market/synthetic_market.h"
+
+namespace interlock {
+namespace {
+
+class MarketReads : public ::testing::Test {
+protected:
+    Json read(const std::string& path, int status = 200) {
+        const HttpResponse response = world.send({.as = "reader", .path = "/api/demo" + path});
+        EXPECT_EQ(response.status, status) << path << " " << response.body;
+        return parse_json(response.body).value();
+    }
+    Json tool(const std::string& name, const std::string& fields) {
+        return world.send_json(
+            {.as = "planner",
+             .method = "POST",
+             .path = "/api/demo/tools/" + name,
+             .body = R"({"decision_id":"d1","tick_id":"t1","idempotency_key":")" + name + "\"," +
+                     fields + "}"});
+    }
+    // One unit of ABCUSDT at the market, through the whole loop.
+    void buy() {
+        const std::string intent =
+            R"("symbol":"ABCUSDT","side":"buy","order_type":"market","qty":"1","limit_price":null,)"
+            R"("time_in_force":"IOC")";
+        tool(
+            "py_validate_plan",
+            R"("plan":{"reason":"r","intents":[{)" + intent +
+                R"(,"strategy_id":"external","expected_edge_bps":100}]})");
+        const Json rehearsed = tool(
+            "py_dry_run_plan",
+            R"("plan":{"intents":[{)" + intent +
+                R"(}]},"assumptions":{"slippage_bps":0,"fee_bps":0})");
+        const Json& row = rehearsed.find("dry_run")->find("projected")->items().at(0);
+        const auto sent = world.send_later(
+            {.as = "planner",
+             .method = "POST",
+             .path = "/api/demo/tools/py_execute_plan",
+             .body = R"({"decision_id":"d1","tick_id":"t1","idempotency_key":"e",)"
+                     R"("execution_mode":"paper","approved_intents":[{"intent_id":"i0",)" +
+                     intent + R"(,"order_client_id":")" + row.find("order_client_id")->as_string() +
+                     "\"}]}"});
+        world.plane_world().run_effects();
+        ASSERT_TRUE(sent->has_value());
+        EXPECT_NE((*sent)->body.find("acked"), std::string::npos) << (*sent)->body;
+    }
+
+    ApiWorld world;
+};
+
+TEST_F(MarketReads, MarketsComeWithTheirRules) {
+    const Json answer = read("/markets");
+    ASSERT_EQ(answer.find("markets")->items().size(), 1u);
+    const Json& market = answer.find("markets")->items()[0];
+    EXPECT_EQ(*market.find("symbol"), Json("ABCUSDT"));
+    EXPECT_EQ(*market.find("best_ask"), Json("100.01"));
+    EXPECT_TRUE(market.find("rules")->find("tick_size")->is_string());
+    EXPECT_TRUE(answer.find("next_after")->is_null());
+    EXPECT_TRUE(read("/markets?after=ABCUSDT").find("markets")->items().empty());
+}
+
+TEST_F(MarketReads, ABookHasItsPricesBestFirst) {
+    const Json book = read("/markets/ABCUSDT/book?levels=1");
+    ASSERT_EQ(book.find("bids")->items().size(), 1u);
+    EXPECT_EQ(*book.find("bids")->items()[0].find("price"), Json("99.99"));
+    EXPECT_EQ(*book.find("asks")->items()[0].find("price"), Json("100.01"));
+    read("/markets/ABCUSDT/book?levels=11", 422);
+    const Json refused = read("/markets/NOPE/book", 404);
+    EXPECT_EQ(*refused.find("error")->find("code"), Json("unknown_symbol"));
+}
+
+TEST_F(MarketReads, CandlesAreThoseOfTheirTimeframe) {
+    ApiWorld synthetic(ApiWorld::default_config(), std::make_unique<SyntheticMarket>());
+    const auto candles = [&](const std::string& query) {
+        return synthetic.send_json(
+            {.as = "reader", .path = "/api/demo/markets/BTCUSDT/candles?" + query});
+    };
+    const Json hours = candles("timeframe=1h&limit=3");
+    ASSERT_EQ(hours.find("candles")->items().size(), 3u);
+    EXPECT_LT(
+        hours.find("candles")->items()[0].find("opened_at")->as_string(),
+        hours.find("candles")->items()[1].find("opened_at")->as_string());
+    // A page further back.
+    const std::string first = hours.find("candles")->items()[0].find("opened_at")->as_string();
+    const Json earlier = candles("timeframe=1h&limit=3&before=" + first);
+    ASSERT_EQ(earlier.find("candles")->items().size(), 3u);
+    EXPECT_LT(earlier.find("candles")->items()[2].find("opened_at")->as_string(), first);
+    read("/markets/ABCUSDT/candles?timeframe=7m", 422);
+    read("/markets/ABCUSDT/candles?limit=201", 422);
+    read("/markets/ABCUSDT/candles?before=yesterday", 422);
+}
+
+TEST_F(MarketReads, OrdersAndFillsAreWhatWasTraded) {
+    EXPECT_TRUE(read("/fills").find("fills")->items().empty());
+    buy();
+    const Json fills = read("/fills");
+    ASSERT_EQ(fills.find("fills")->items().size(), 1u);
+    const Json& fill = fills.find("fills")->items()[0];
+    EXPECT_EQ(*fill.find("side"), Json("buy"));
+    EXPECT_EQ(*fill.find("qty"), Json("1"));
+    EXPECT_EQ(*fill.find("price"), Json("100.01"));
+    EXPECT_EQ(*fill.find("decision_id"), Json("d1"));
+    EXPECT_TRUE(fills.find("next_before")->is_null());
+    const Json orders = read("/orders");
+    ASSERT_EQ(orders.find("orders")->items().size(), 1u);
+    const Json& order = orders.find("orders")->items()[0];
+    EXPECT_EQ(*order.find("submit_status"), Json("acked"));
+    EXPECT_EQ(*order.find("order_client_id"), *fill.find("order_client_id"));
+    EXPECT_EQ(*order.find("qty"), Json("1"));
+    EXPECT_TRUE(read("/fills?symbol=XYZUSDT").find("fills")->items().empty());
+    EXPECT_TRUE(read("/fills?before=1").find("fills")->items().empty());
+    read("/fills?limit=501", 422);
+}
+
+TEST_F(MarketReads, FillsComeAsCsvWhenAskedFor) {
+    buy();
+    const HttpResponse csv = world.send(
+        {.as = "reader", .path = "/api/demo/fills", .headers = {{"Accept", "text/csv"}}});
+    EXPECT_EQ(csv.status, 200);
+    EXPECT_EQ(csv.header("Content-Type"), "text/csv; charset=utf-8");
+    EXPECT_TRUE(csv.body.starts_with(
+        "seq,at,symbol,side,qty,price,fee,fee_asset,is_maker,realized,fee_quote,"))
+        << csv.body;
+    EXPECT_NE(csv.body.find(",ABCUSDT,buy,1,100.01,"), std::string::npos) << csv.body;
+    EXPECT_EQ(std::count(csv.body.begin(), csv.body.end(), '\n'), 2);
+}
+
+// A page ends where it has looked at enough, and says where to go on.
+TEST_F(MarketReads, APageOfALongLedgerIsBounded) {
+    buy();
+    for (int i = 0; i < 5'010; ++i) {
+        world.send(
+            {.as = "planner",
+             .method = "POST",
+             .path = "/api/demo/tools/py_get_canonical_state",
+             .body = R"({"decision_id":"s","tick_id":"t","idempotency_key":"s)" +
+                     std::to_string(i) + R"(","as_of":"2026-11-15T12:00:00Z"})"});
+    }
+    const Json first = read("/fills");
+    EXPECT_TRUE(first.find("fills")->items().empty());
+    ASSERT_TRUE(first.find("next_before")->is_number());
+    const Json second = read("/fills?before=" + first.find("next_before")->number_text());
+    EXPECT_EQ(second.find("fills")->items().size(), 1u);
+    EXPECT_TRUE(second.find("next_before")->is_null());
+}
+
+TEST_F(MarketReads, TheBotsLogTellsItsTrades) {
+    BotApi api;
+    const BotApi::Owner owner = api.sign_up_in("logs", "running");
+    api.world.pass(Duration::of_seconds(30));
+    const std::string logs = BotApi::word(api.at_tenant(owner, {"GET", "/logs?lines=500"}), "logs");
+    const std::size_t acked = logs.find("ORDER_ACKED");
+    ASSERT_NE(acked, std::string::npos) << logs;
+    const std::string line = logs.substr(acked, logs.find('\n', acked) - acked);
+    EXPECT_NE(line.find(" buy "), std::string::npos) << line;
+    EXPECT_NE(line.find("USDT at "), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace interlock

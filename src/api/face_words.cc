@@ -1,0 +1,104 @@
+#include "api/face_words.h"
+
+namespace interlock {
+namespace {
+
+constexpr std::string_view kTenantPath = "/api/{tenant_id}";
+
+// As a caller of that tenant writes it.
+std::string_view route_of(const Operation& operation) {
+    std::string_view path = operation.path;
+    if (path.starts_with(kTenantPath)) {
+        path.remove_prefix(kTenantPath.size());
+    }
+    return path;
+}
+
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+bool is_path(char c) {
+    return is_word(c) || c == '/' || c == '-' || c == '{' || c == '}';
+}
+
+template <class Belongs>
+std::string_view run_of(std::string_view text, Belongs belongs) {
+    std::size_t length = 0;
+    while (length < text.size() && belongs(text[length])) {
+        ++length;
+    }
+    return text.substr(0, length);
+}
+
+const Operation* find_route(const OperationTable& table, std::string_view path) {
+    for (const Operation& operation : table.all()) {
+        if (operation.tool && route_of(operation) == path) {
+            return &operation;
+        }
+    }
+    return nullptr;
+}
+
+// A method before the path belongs to it.
+void drop_method(std::string& text) {
+    for (const std::string_view method : {"GET ", "POST ", "PUT ", "DELETE "}) {
+        if (text.ends_with(method)) {
+            text.resize(text.size() - method.size());
+            return;
+        }
+    }
+}
+
+}  // namespace
+
+std::string in_tool_words(const OperationTable& table, std::string_view text) {
+    std::string spoken;
+    while (!text.empty()) {
+        const bool begins = text.front() == '/' && (spoken.empty() || !is_path(spoken.back()));
+        const std::string_view path = begins ? run_of(text, is_path) : std::string_view();
+        const Operation* operation = begins ? find_route(table, path) : nullptr;
+        if (operation == nullptr) {
+            spoken += text.front();
+            text.remove_prefix(1);
+            continue;
+        }
+        drop_method(spoken);
+        spoken += tool_name(*operation);
+        text.remove_prefix(path.size());
+    }
+    return spoken;
+}
+
+std::string in_route_words(const OperationTable& table, std::string_view text) {
+    std::string spoken;
+    while (!text.empty()) {
+        const std::string_view word = run_of(text, is_word);
+        if (word.empty()) {
+            spoken += text.front();
+            text.remove_prefix(1);
+            continue;
+        }
+        // A word of the language is no call.
+        const bool may_be = word.find('_') != std::string_view::npos && !word.starts_with("py_") &&
+                            !spoken.ends_with('/');
+        const Operation* by_tool = may_be ? table.find_tool(word) : nullptr;
+        const Operation* operation = by_tool != nullptr ? by_tool
+                                     : may_be           ? table.find(word)
+                                                        : nullptr;
+        if (operation != nullptr) {
+            spoken += operation->method + " " + std::string(route_of(*operation));
+        } else {
+            spoken += word;
+        }
+        text.remove_prefix(word.size());
+    }
+    return spoken;
+}
+
+Error spoken(Error error, const OperationTable& table, FaceWords words) {
+    error.message = words(table, error.message);
+    error.next_step = words(table, error.next());
+    return error;
+}
+
+}  // namespace interlock

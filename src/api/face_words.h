@@ -1,0 +1,22 @@
+// A refusal names the call that comes first. Whoever came over MCP knows tools and no routes, and
+// whoever came over HTTP knows routes: each face says it in the words of its callers.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/operation.h"
+#include "base/result.h"
+
+namespace interlock {
+
+// "POST /initialize_bot comes before /start" → "bot_initialize comes before bot_start".
+std::string in_tool_words(const OperationTable& table, std::string_view text);
+// "that list_strategies shows" → "that GET /instances shows". The planner's tools keep their
+// names, which their routes end with.
+std::string in_route_words(const OperationTable& table, std::string_view text);
+
+using FaceWords = std::string (*)(const OperationTable&, std::string_view);
+Error spoken(Error error, const OperationTable& table, FaceWords words);
+
+}  // namespace interlock

@@ -1,0 +1,19 @@
+// Reads of the market and of what was traded, for everybody who may read: markets with their rules,
+// candles, books, orders and fills. None takes a turn.
+#pragma once
+
+#include "api/operation.h"
+#include "ports/clock.h"
+#include "ports/ledger_store.h"
+#include "ports/venue.h"
+
+namespace interlock {
+
+struct MarketReads {
+    const MarketFeed& feed;
+    LedgerStore& store;
+    Clock& clock;
+};
+void register_market_operations(OperationTable& table, MarketReads reads);
+
+}  // namespace interlock

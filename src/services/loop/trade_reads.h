@@ -1,0 +1,44 @@
+// Orders and fills of a tenant, newest first, out of its audit ledger: what the books took is a
+// record there, however old. Any thread, no turn.
+//
+// A page looks at no more than kTradeScanMax records, so it may be shorter than asked for, or
+// empty, with more behind it. Records that were archived are in their files and not here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "ports/ledger_store.h"
+
+namespace interlock {
+
+inline constexpr std::int64_t kTradePageMax = 500;
+inline constexpr std::int64_t kTradePageDefault = 50;
+inline constexpr std::int64_t kTradeScanMax = 5'000;
+
+struct TradeQuery {
+    TenantId tenant_id;
+    std::int64_t before = 0;  // Only records below this number; 0: the newest.
+    std::int64_t limit = kTradePageDefault;
+    std::string symbol = {};  // Empty: of every market.
+};
+struct TradePage {
+    Json rows = Json::array();
+    std::optional<std::int64_t> next_before;  // Nothing: there is no older one.
+};
+
+// FILL_BOOKED, a row each.
+Result<TradePage> read_fills(LedgerStore& store, const TradeQuery& query);
+// What became of every order that was sent, as the answer to its submission says.
+Result<TradePage> read_orders(LedgerStore& store, const TradeQuery& query);
+
+// With a header line; for `Accept: text/csv`.
+std::string fills_csv(const Json& rows);
+std::string orders_csv(const Json& rows);
+
+Json fill_row_schema();
+Json order_row_schema();
+
+}  // namespace interlock
