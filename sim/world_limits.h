@@ -13,8 +13,8 @@ namespace interlock::sim {
 // By the seed; empty: the defaults.
 std::vector<LimitChange> draw_limits(std::uint64_t seed);
 
-// The venue's prices, with a limit on orders far tighter than the paper exchange's own, and with books
-// so thin that orders of these accounts' size come to their end.
+// The venue's prices, with a limit on orders far tighter than the paper exchange's own, and with
+// books so thin that orders of these accounts' size come to their end.
 class RatedFeed final : public MarketFeed {
 public:
     explicit RatedFeed(const MarketFeed& feed) : feed_(feed) {}

@@ -12,7 +12,6 @@
 #include "contracts/strategy/strategy_requests.h"
 #include "services/control/control_service.h"
 #include "services/loop/control_call.h"
-#include "services/loop/control_call.h"
 #include "services/loop/loop_service.h"
 #include "services/strategy/strategy_runtime.h"
 #include "services/strategy/strategy_ticker.h"
