@@ -157,18 +157,18 @@ Operation candles_operation(const MarketReads& reads) {
     Operation operation = read_operation(
         "market_candles", "markets/{symbol}/candles", "Closed candles of a market, oldest first.");
     operation.description = "The latest 200 of each timeframe are kept.";
-    Json timeframe = schema::text();
+    Json lengths = schema::text();
     Json words = Json::array();
     for (const std::string_view word : kTimeframeWords) {
         words.push(word);
     }
-    timeframe.set("enum", std::move(words));
-    timeframe.set("default", "1h");
-    Json before = schema::text();
-    before.set("format", "date-time");
+    lengths.set("enum", std::move(words));
+    lengths.set("default", "1h");
+    Json moment = schema::text();
+    moment.set("format", "date-time");
     operation.query = {
-        {"timeframe", "Length of a candle.", std::move(timeframe)},
-        {"before", "Only candles opened before this time, RFC 3339.", std::move(before)},
+        {"timeframe", "Length of a candle.", std::move(lengths)},
+        {"before", "Only candles opened before this time, RFC 3339.", std::move(moment)},
         whole_number("limit", "The latest so many.", kCandlesKept, 100)};
     operation.answer_schema = schema::object({
         {"symbol", schema::text()},
