@@ -157,18 +157,18 @@ Operation candles_operation(const MarketReads& reads) {
     Operation operation = read_operation(
         "market_candles", "markets/{symbol}/candles", "Closed candles of a market, oldest first.");
     operation.description = "The latest 200 of each timeframe are kept.";
-    Json lengths = schema::text();
+    Json length = schema::text();
     Json words = Json::array();
     for (const std::string_view word : kTimeframeWords) {
         words.push(word);
     }
-    lengths.set("enum", std::move(words));
-    lengths.set("default", "1h");
-    Json moment = schema::text();
-    moment.set("format", "date-time");
+    length.set("enum", std::move(words));
+    length.set("default", "1h");
+    Json until = schema::text();
+    until.set("format", "date-time");
     operation.query = {
-        {"timeframe", "Length of a candle.", std::move(lengths)},
-        {"before", "Only candles opened before this time, RFC 3339.", std::move(moment)},
+        {"timeframe", "Length of a candle.", std::move(length)},
+        {"before", "Only candles opened before this time, RFC 3339.", std::move(until)},
         whole_number("limit", "The latest so many.", kCandlesKept, 100)};
     operation.answer_schema = schema::object({
         {"symbol", schema::text()},
@@ -187,9 +187,9 @@ Operation candles_operation(const MarketReads& reads) {
         const auto facts = facts_of(reads.feed, symbol, false);
         const auto wanted = call.query.find("timeframe");
         const auto timeframe = parse_timeframe(wanted == call.query.end() ? "1h" : wanted->second);
-        const auto until = call.query.find("before");
-        const auto before = until == call.query.end() ? Result<Timestamp>(reads.clock.now())
-                                                      : parse_timestamp(until->second);
+        const auto end = call.query.find("before");
+        const auto before = end == call.query.end() ? Result<Timestamp>(reads.clock.now())
+                                                    : parse_timestamp(end->second);
         if (!facts || !timeframe || !before) {
             reply(std::unexpected(
                 !facts ? facts.error()

@@ -124,7 +124,7 @@ TEST(Hints, LeaveOutWhatDoesNotFitBesideTheRest) {
     }
     world.state.cash_free = Decimal(2'000);
     const std::vector<Hint> hints = hints_of(world);
-    const Hint* hint = find(hints, "exposure_leverage:insufficient_funds:BTEUSDT");
+    const Hint* hint = find(hints, "exposure_leverage:insufficient_funds:BTDUSDT");
     ASSERT_NE(hint, nullptr);
     ASSERT_EQ(hint->changes.size(), 2u);
     EXPECT_EQ(hint->changes[0].intent_id, "i1");
