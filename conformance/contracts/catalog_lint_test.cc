@@ -111,7 +111,7 @@ bool says_unit_or_range(const Json& schema) {
     }
     const Json* description = schema.find("description");
     const std::string text = description == nullptr ? "" : description->as_string();
-    constexpr std::array<std::string_view, 14> kUnits{
+    constexpr std::array<std::string_view, 15> kUnits{
         "ercent",
         "basis points",
         "econds",
@@ -125,7 +125,8 @@ bool says_unit_or_range(const Json& schema) {
         "from 0",
         "above 0",
         "0 to",
-        "next_before"};
+        "next_before",
+        "As validated"};
     return std::ranges::any_of(
         kUnits, [&](std::string_view unit) { return text.find(unit) != std::string::npos; });
 }

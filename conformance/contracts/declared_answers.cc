@@ -43,6 +43,9 @@ public:
             problems_.push_back(path + " is " + to_text(value) + ", not " + to_text(types));
             return;
         }
+        if (const Json* one = find(schema, "const"); one != nullptr && *one != value) {
+            problems_.push_back(path + " is not " + to_text(*one) + ": " + to_text(value));
+        }
         if (const Json* words = find(schema, "enum")) {
             if (std::ranges::find(words->items(), value) == words->items().end()) {
                 problems_.push_back(path + " is none of the words: " + to_text(value));
@@ -106,7 +109,8 @@ void look(const Json& schema, const std::string& path, std::vector<std::string>&
     const Json* more = find(schema, "additionalProperties");
     const bool is_free = is_true(more) && find(schema, "description") != nullptr;
     const bool is_map = more != nullptr && more->is_object();
-    if (types.items().empty() && find(schema, "enum") == nullptr) {
+    if (types.items().empty() && find(schema, "enum") == nullptr &&
+        find(schema, "const") == nullptr) {
         found.push_back(path + " has no type");
     }
     if (has("object") && properties == nullptr && !is_map && !is_free && !is_true(more)) {

@@ -131,25 +131,6 @@ TEST_F(MarketReads, FillsComeAsCsvWhenAskedFor) {
     EXPECT_EQ(std::count(csv.body.begin(), csv.body.end(), '\n'), 2);
 }
 
-// A page ends where it has looked at enough, and says where to go on.
-TEST_F(MarketReads, APageOfALongLedgerIsBounded) {
-    buy();
-    for (int i = 0; i < 5'010; ++i) {
-        world.send(
-            {.as = "planner",
-             .method = "POST",
-             .path = "/api/demo/tools/py_get_canonical_state",
-             .body = R"({"decision_id":"s","tick_id":"t","idempotency_key":"s)" +
-                     std::to_string(i) + R"(","as_of":"2026-11-15T12:00:00Z"})"});
-    }
-    const Json first = read("/fills");
-    EXPECT_TRUE(first.find("fills")->items().empty());
-    ASSERT_TRUE(first.find("next_before")->is_number());
-    const Json second = read("/fills?before=" + first.find("next_before")->number_text());
-    EXPECT_EQ(second.find("fills")->items().size(), 1u);
-    EXPECT_TRUE(second.find("next_before")->is_null());
-}
-
 TEST_F(MarketReads, TheBotsLogTellsItsTrades) {
     BotApi api;
     const BotApi::Owner owner = api.sign_up_in("logs", "running");

@@ -187,14 +187,19 @@ class ModelFreeAgent(unittest.TestCase):
         self.assertGreater(decimal.Decimal(buy["qty"]), largest * decimal.Decimal("0.5"))
 
         held = self.held()
-        self.assertEqual(held, decimal.Decimal(bought["fill_qty"]))
+        # What was filled, less a fee in the coin itself.
+        self.assertLessEqual(held, decimal.Decimal(bought["fill_qty"]))
+        self.assertGreater(held, decimal.Decimal(bought["fill_qty"]) * decimal.Decimal("0.99"))
         sell = agent.intent(
             symbol=room["symbol"], side="sell", order_type="market", time_in_force="IOC",
             qty=format(held * 2, "f"))
         sold = agent.send(sell)
         self.assertEqual(sold["final_state"], "filled", sold)
         self.assertIn(f"exposure_leverage:short:{room['symbol']}", agent.refusals[-1])
-        self.assertEqual(self.held(), 0)
+        # Closed, but for what is too small to be sold.
+        rest, room = self.held(), agent.state["symbols"]
+        step = next(row["step_size"] for row in room if row["symbol"] == sell["symbol"])
+        self.assertLess(rest, decimal.Decimal(step))
 
     def test_hears_of_the_kill_switch_first(self):
         agent = self.agent

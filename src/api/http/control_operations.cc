@@ -46,7 +46,7 @@ Json strategy_schema() {
              {"policy",
               schema::object({
                   {"risk_posture", schema::text()},
-                  {"priority", schema::text()},
+                  {"priority", schema::integer()},
                   {"metadata", schema::free("A human's own notes.")},
               })},
              {"last_error", schema::or_null(schema::text())},

@@ -3,8 +3,8 @@
 #include "api/call_arguments.h"
 #include "api/http/answer_reply.h"
 #include "api/http/audit_operations.h"
-#include "base/check.h"
 #include "contracts/json_schema.h"
+#include "contracts/kill/blocked.h"
 
 namespace interlock {
 namespace {
@@ -28,18 +28,40 @@ constexpr Access kAnyMember{
     .system_tenant = true,
     .human_at_rest = true};
 
+// Limits by name, or symbols.
+Json changes_schema(std::string_view about) {
+    Json schema = schema::map(schema::text(), about);
+    schema.set("type", Json::array({"object", "array"}));
+    schema.set("items", schema::text());
+    return schema;
+}
+
+// Each operation answers those of the optional members that its own request names.
 Json answer_schema() {
-    auto schema = parse_json(R"({
-        "type": "object",
-        "required": ["status", "audit_ref"],
-        "properties": {
-            "status": {"enum": ["applied", "approval_required"]},
-            "approval_id": {"type": "string"},
-            "expires_at": {"type": "string", "format": "date-time"},
-            "audit_ref": {"type": "string"}
-        }})");
-    CHECK(schema.has_value());
-    return *std::move(schema);
+    return schema::object({
+        {"status", schema::words({"applied", "approval_required"})},
+        {"approval_id?", schema::text("What a human votes on.")},
+        {"expires_at?", schema::moment()},
+        {"audit_ref", schema::text()},
+        {"applied?", changes_schema("Limits that hold now.")},
+        {"pending?", changes_schema("What waits for the approval.")},
+        {"removed?", schema::list(schema::text(), "Symbols withdrawn.")},
+        {"mode?", schema::words({"paper", "shadow", "live"})},
+        {"trading_enabled?", schema::boolean()},
+        {"blocked?", blocked_schema()},
+        {"strategy_id?", schema::text()},
+        {"is_active?", schema::boolean()},
+        {"is_disabled?", schema::boolean()},
+        {"from?", schema::text()},
+        {"to?", schema::text()},
+        {"kind?", schema::text()},
+        {"amount?", schema::text("In the account's quote, or of the asset.")},
+        {"booked_to?", schema::text()},
+        {"asset?", schema::text()},
+        {"price?", schema::text("Quote per unit.")},
+        {"phase?", schema::text()},
+        {"peak?", schema::text()},
+    });
 }
 
 template <class Request>

@@ -66,7 +66,7 @@ RpcOutcome resource_result(const std::string& uri, const Result<ApiReply>& reply
 std::string OperationCatalog::instructions() const {
     return "Interlock stands between you and real money or other people's chats. Read the state "
            "first: it says what you may plan with. When you get no answer, or one that says it is "
-           "retryable, send the very same request with the same idempotency_key again; a new key "
+           "retryable, send the very same request with the same key again; a new idempotency_key "
            "means a new action. A refusal is a normal answer: follow its hints, next_step or code, "
            "do not work around it. No agent can approve anything; where an approval is needed, a "
            "person decides, and you wait. Cancelling a call ends your waiting, not the action.";

@@ -128,7 +128,8 @@ Json approval_schema() {
             "comment": {"type": "string"},
             "created_at": {"type": "string", "format": "date-time"},
             "expires_at": {"type": "string", "format": "date-time"},
-            "decided_at": {"type": ["string", "null"], "format": "date-time"}
+            "decided_at": {"type": ["string", "null"], "format": "date-time"},
+            "audit_ref": {"type": "string", "description": "Of the vote; in its answer only."}
         }})");
 }
 

@@ -339,8 +339,8 @@ Json account_schema() {
         schema::object({
             {"phase", schema::words({"normal", "recovering", "escalated"})},
             {"reasons", schema::list(schema::text())},
-            {"entered_at", schema::or_null(schema::text())},
-            {"next_cycle_at", schema::or_null(schema::text())},
+            {"entered_at", schema::or_null(schema::integer("Microseconds since 1970."))},
+            {"next_cycle_at", schema::or_null(schema::integer("Microseconds since 1970."))},
             {"cycles", schema::integer()},
             {"clean_cycles", schema::integer()},
             {"exposure_at_entry", decimal()},
@@ -354,8 +354,8 @@ Json account_schema() {
             {"tier", schema::text()},
             {"candidate", schema::text()},
             {"better_ticks", schema::integer()},
-            {"daily_stop_day", schema::or_null(schema::text())},
-            {"drawdown_latched_at", schema::or_null(schema::text())},
+            {"daily_stop_day", schema::or_null(schema::integer("Microseconds since 1970."))},
+            {"drawdown_latched_at", schema::or_null(schema::integer("Microseconds since 1970."))},
             {"stops", schema::list(schema::text())},
         }));
     members.emplace_back(

@@ -191,7 +191,7 @@ Json fill_row_schema() {
         {"is_maker", schema::boolean()},
         {"realized", schema::text("In quote, before fees.")},
         {"fee_quote", schema::text("The fee in quote.")},
-        {"trade_id", schema::text()},
+        {"trade_id", schema::integer()},
         {"order_client_id", schema::text()},
         {"exchange_order_id", schema::text()},
         {"decision_id", schema::text()},

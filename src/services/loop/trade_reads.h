@@ -19,7 +19,7 @@ inline constexpr std::int64_t kTradePageDefault = 50;
 inline constexpr std::int64_t kTradeScanMax = 5'000;
 
 struct TradeQuery {
-    TenantId tenant_id;
+    TenantId tenant_id = {};
     std::int64_t before = 0;  // Only records below this number; 0: the newest.
     std::int64_t limit = kTradePageDefault;
     std::string symbol = {};  // Empty: of every market.
