@@ -74,10 +74,12 @@ public:
         return closes_.empty() ? HeardClose{} : closes_.front();
     }
 
-    void wait_drained() {
+    void wait_drained() { EXPECT_TRUE(drains_within(kTestPatience)); }
+
+    // Whether all that was queued leaves in time; not when the kernel takes no more.
+    bool drains_within(std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex_);
-        EXPECT_TRUE(changed_.wait_for(lock, kTestPatience, [&] { return drained_ > 0; }));
-        drained_ = 0;
+        return changed_.wait_for(lock, patience, [&] { return std::exchange(drained_, 0) > 0; });
     }
 
     // How many messages had come whenever a read ended.
