@@ -378,7 +378,7 @@ TEST(WebSocketServer, ClosesASlowConsumerWith1013) {
     do {
         ASSERT_TRUE(accepted.socket->send(message));
         ASSERT_LT(++sent, 10'000);
-    } while (accepted.peer->drains_within(2s));
+    } while (accepted.peer->drains_within(std::chrono::seconds(2)));
     const int stuck = sent;
     while (accepted.socket->send(message)) {
         ASSERT_LT(++sent, 10'000);
