@@ -157,7 +157,8 @@ TEST_F(BotIsolation, AForeignIdIsAnsweredLikeOneThatDoesNotExist) {
                     const BotApi::Call call{
                         operation.method,
                         path.substr(("/api/" + ours.tenant).size()),
-                        body_for(operation, pairs)};
+                        // A refusal stays the answer of its key, so each has its own.
+                        body_for(operation, 2 * pairs + static_cast<int>(seen.size()))};
                     const HttpResponse response = as == "human"   ? api.as_human(ours, call)
                                                   : as == "agent" ? api.at_tenant(ours, call)
                                                                   : api.at_key(ours, call);

@@ -25,7 +25,8 @@ bool wants(const ApiCall& call, const std::string& name, bool otherwise) {
 
 schema::Members strategy_members() {
     return {
-        {"id", schema::text("What other calls name as strategy_id.")},
+        {"id", schema::text()},
+        {"strategy_id", schema::text("The id, as other calls name it.")},
         {"name", schema::text()},
         {"strategy_type", schema::text()},
         {"mode", schema::words({"off", "observe", "simulate", "active"})},

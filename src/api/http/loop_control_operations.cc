@@ -61,6 +61,11 @@ Json answer_schema() {
         {"price?", schema::text("Quote per unit.")},
         {"phase?", schema::text()},
         {"peak?", schema::text()},
+        {"event?", schema::text("Kept out of the alert feed.")},
+        {"hours?", schema::integer()},
+        {"account_id?", schema::text()},
+        {"quote?", schema::text("Asset in which the account is reckoned.")},
+        {"deposit?", schema::text("In quote.")},
     });
 }
 
@@ -203,7 +208,14 @@ Operation list_accounts(LoopControl& control) {
         .access = {.host_operator = true, .human = true, .agent = Scope::read},
         .query = {},
         .request_schema = {},
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema = schema::object(
+            {{"accounts",
+              schema::list(schema::object({
+                  {"account_id", schema::text()},
+                  {"mode", schema::words({"paper", "shadow", "live"})},
+                  {"opened_at", schema::or_null(schema::moment())},
+              }))},
+             {"accounts_max", schema::integer("A tenant has at most so many.")}}),
         .tool = std::nullopt,
         .handle =
             [&control](ApiCall call, ApiReplyTo reply) {

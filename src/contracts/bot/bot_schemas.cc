@@ -93,6 +93,10 @@ Json state_words() {
     return schema::words({"uninitialized", "ready", "running", "stopped"});
 }
 
+Json warnings() {
+    return schema::list(schema::text(), "What keeps the bot from all it was told.");
+}
+
 Json status_answer() {
     return schema::object({
         {"bot_state", state_words()},
@@ -110,6 +114,7 @@ Json status_answer() {
         {"pulses_late", schema::integer()},
         {"config_version", schema::integer()},
         {"trouble", schema::or_null(schema::text("Why it fell back to uninitialized."))},
+        {"warnings", warnings()},
     });
 }
 
@@ -160,6 +165,7 @@ Json change_answer() {
         {"status", schema::words({"applied", "pending_approval"})},
         {"proposal_id", schema::or_null(schema::text("The approval a human votes on."))},
         {"difference", differences()},
+        {"warnings", warnings()},
         {"config_version?", schema::integer("After it was applied.")},
         {"base_version?", schema::integer("What the proposal was made on.")},
         {"expires_at?", schema::moment()},
@@ -173,6 +179,7 @@ Json lifecycle_answer(Json state) {
         {"message", schema::text()},
         {"bot_state", std::move(state)},
         {"blocked?", blocked_schema()},
+        {"warnings?", warnings()},
         {"audit_ref?", schema::text()},
     });
 }
@@ -328,6 +335,7 @@ const NamedSchema kAnswers[] = {
          return schema::object({
              {"message", schema::text()},
              {"difference", differences()},
+             {"warnings", warnings()},
              {"audit_ref?", schema::text()},
          });
      }},

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "contracts/json_schema.h"
+#include "contracts/kill/blocked.h"
 #include "contracts/loop/risk_limits.h"
 
 namespace interlock {
@@ -111,7 +112,9 @@ schema::Members state_members() {
              {"qty", decimal("Base units.")},
              {"avg_price", decimal()},
              {"notional", schema::or_null(decimal("Null: no price."))},
+             {"dust", schema::boolean("Less than the venue's least order.")},
          }))},
+        {"unpriced", schema::list(schema::text(), "Assets held that no market here prices.")},
         {"open_orders", open_orders()},
         {"risk_limits", limits()},
         {"runtime_flags", flags()},
@@ -367,6 +370,7 @@ Json account_schema() {
             {"is_disabled", schema::boolean()},
             {"disabled_reason", schema::text()},
         })));
+    members.emplace_back("blocked", blocked_schema());
     return schema::object(std::move(members));
 }
 
@@ -407,6 +411,7 @@ Json decision_schema() {
              {"account_id", schema::text()},
          })},
         {"planner", schema::text()},
+        {"planner_record", schema::or_null(schema::free("What py_record_decision brought."))},
         {"ledger_ref", schema::text()},
         {"audit_ref", schema::text()},
     });

@@ -65,6 +65,7 @@ constexpr std::array kRemedies{
     Remedy{breach_codes::kQtyMax, "Make the order smaller, or split it."},
     Remedy{breach_codes::kNotionalMin, "Make the order larger."},
     Remedy{breach_codes::kNotionalMax, "Make the order smaller, or split it."},
+    Remedy{breach_codes::kDust, "Leave it; buy more first to sell it with the rest."},
     Remedy{
         breach_codes::kTradingDisabled,
         "Wait: trading is off until a human enables it. Cancels still pass."},
