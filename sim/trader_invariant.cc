@@ -494,9 +494,10 @@ void TraderInvariant::on_reply(const Command& command, const Result<Answer>& res
         return;
     }
     // The server's own turns go before a caller's, so by now a switch that the crash interrupted
-    // has been rolled back.
+    // has been rolled back. Only a stop overtakes them: it waits for nothing (I6).
+    const bool overtakes = command.kind == Command::Kind::kill_on;
     for (const auto& [name, decision_id] : inherited_) {
-        if (is_calm && name.account.tenant_id == command.tenant_id) {
+        if (is_calm && !overtakes && name.account.tenant_id == command.tenant_id) {
             broken(
                 "switch",
                 "the restart left the switch " + decision_id.text() + " of " +
