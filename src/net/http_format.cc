@@ -263,6 +263,8 @@ std::string_view reason_phrase(int status) {
             return "Misdirected Request";
         case 422:
             return "Unprocessable Content";
+        case 426:
+            return "Upgrade Required";
         case 428:
             return "Precondition Required";
         case 429:

@@ -32,6 +32,12 @@ TEST(HttpFormat, GivesNoLengthToAStatusWithoutABody) {
     EXPECT_EQ(out, "HTTP/1.1 204 No Content\r\nDate: D\r\n\r\n");
 }
 
+TEST(HttpFormat, NamesTheStatusOfAMissingUpgrade) {
+    std::string out;
+    append_response(out, text_response(426, "text/plain", ""), kFraming);
+    EXPECT_TRUE(out.starts_with("HTTP/1.1 426 Upgrade Required\r\n")) << out;
+}
+
 TEST(HttpFormat, KeepsFramingToItself) {
     HttpResponse response = text_response(200, "text/plain", "hello");
     response.set("Content-Length", "999");
