@@ -290,11 +290,12 @@ WebhookAnswer WecomPlatform::receive(const WebhookRequest& request) {
     }
     auto normalised = normalise_wecom(message.text);
     if (!normalised) {
-        // It is genuine: a refusal would only make WeCom send it again.
+        // WeCom gives up after a few tries; taking what nobody read would hide that it is lost.
         log_warn("wecom_callback_unreadable", {{"why", normalised.error().message}});
+        return refuse_webhook(400, normalised.error().message);
     }
     WebhookAnswer answer = plain_answer(kTaken);
-    if (normalised && normalised->event) {
+    if (normalised->event) {
         PlatformArrival arrival;
         arrival.bot = bot_;
         arrival.event = *std::move(normalised->event);

@@ -191,18 +191,25 @@ TEST_F(WecomTest, AMessageArrivesUnderItsId) {
     EXPECT_EQ(answer.arrivals[0].event.event_id, "77");
 }
 
-TEST_F(WecomTest, AnEventAndAnythingElseThatIsGenuineIsTaken) {
-    for (const char* const plain :
-         {"<xml><MsgType>event</MsgType></xml>", "not xml at all", "<xml></xml>"}) {
+constexpr const char* kPlatformEvent = "<xml><MsgType>event</MsgType></xml>";
+
+TEST_F(WecomTest, AnEventOfThePlatformIsTakenAndGoesToNobody) {
+    const WebhookAnswer answer = wecom_.receive(callback(kPlatformEvent));
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.arrivals.empty());
+}
+
+TEST_F(WecomTest, WhatIsGenuineAndUnreadableIsA400) {
+    for (const char* const plain : {"not xml at all", "<xml></xml>"}) {
         const WebhookAnswer answer = wecom_.receive(callback(plain));
-        EXPECT_EQ(answer.status, 200) << plain;
+        EXPECT_EQ(answer.status, 400) << plain;
         EXPECT_TRUE(answer.arrivals.empty()) << plain;
     }
 }
 
 TEST_F(WecomTest, AnOldCallbackIsRefusedByOurOwnClock) {
-    EXPECT_EQ(wecom_.receive(callback("<xml></xml>", Duration::of_seconds(300))).status, 200);
-    EXPECT_EQ(wecom_.receive(callback("<xml></xml>", Duration::of_seconds(301))).status, 401);
+    EXPECT_EQ(wecom_.receive(callback(kPlatformEvent, Duration::of_seconds(300))).status, 200);
+    EXPECT_EQ(wecom_.receive(callback(kPlatformEvent, Duration::of_seconds(301))).status, 401);
 }
 
 TEST_F(WecomTest, ABodyWithoutAMessageIsA400) {
