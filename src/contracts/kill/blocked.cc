@@ -20,7 +20,8 @@ Json blocked_schema() {
         "properties": {
             "code": {"enum": ["store_failed", "stopped_for_all", "stopped", "disabled_for_all",
                               "disabled", "account_disabled", "recovering", "recovery_escalated",
-                              "risk_stop", "stalled", "paused", "halted", "below_minimum"]},
+                              "risk_stop", "stalled", "informational", "paused", "halted",
+                              "below_minimum"]},
             "reason": {"type": "string"},
             "next": {"type": "string"}
         }})");

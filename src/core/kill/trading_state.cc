@@ -102,6 +102,12 @@ std::optional<Blocked> why_account_blocked(const Account& account) {
 std::optional<Blocked> why_market_blocked(const MarketWord& word) {
     const Concern& concern = word.concern;
     const std::string market(concern.symbol.text());
+    if (concern.status == ConcernStatus::informational) {
+        return Blocked{
+            "informational",
+            "People made the concern of " + market + " informational, so nothing trades in it.",
+            "A human sets the status of its concern to active again."};
+    }
     if (concern.status == ConcernStatus::paused) {
         return Blocked{
             "paused",

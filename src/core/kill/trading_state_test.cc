@@ -26,6 +26,7 @@ TEST(TradingState, TellsTheStrongestReasonAlone) {
     const KillState stopped = switched(true, false);
     EXPECT_EQ(code_of(why_stopped({.own = on, .global = on})), "");
     EXPECT_EQ(code_of(why_stopped({.own = off, .global = on})), "disabled");
+    EXPECT_EQ(code_of(why_stopped({.own = on, .global = off})), "disabled_for_all");
     EXPECT_EQ(code_of(why_stopped({.own = off, .global = off})), "disabled_for_all");
     EXPECT_EQ(code_of(why_stopped({.own = stopped, .global = off})), "stopped");
     EXPECT_EQ(code_of(why_stopped({.own = stopped, .global = stopped})), "stopped_for_all");
@@ -103,6 +104,8 @@ TEST(TradingState, AMarketHasReasonsOfItsOwn) {
     EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "stalled");
     concern.status = ConcernStatus::paused;
     EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "paused");
+    concern.status = ConcernStatus::informational;
+    EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "informational");
 }
 
 // What gate 5 lets pass under each: cancels always, reductions while only entries are held back.
@@ -120,6 +123,7 @@ TEST(TradingState, LetsThroughWhatTheGatesLetThrough) {
           "disabled",
           "account_disabled",
           "stalled",
+          "informational",
           "paused",
           "halted",
           "below_minimum"}) {

@@ -206,6 +206,10 @@ TEST_F(StrategyTickerTest, AStrategyCanBeBlockedByItsMarketAlone) {
     world.pass(Duration::of_seconds(5));
     EXPECT_EQ(status(), "blocked paused");
     EXPECT_EQ(world.count("TRADING_BLOCKED"), 1);
+    set_concern(ConcernStatus::informational, "inform");
+    world.pass(Duration::of_seconds(5));
+    EXPECT_EQ(status(), "blocked informational");
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 1);
     set_concern(ConcernStatus::active, "go");
     world.pass(Duration::of_seconds(5));
     EXPECT_EQ(status(), "running null");
