@@ -3,8 +3,8 @@
 A server makes a data folder with people, rights and messages of all kinds and a witness outside. Per
 kind of tampering a copy is changed as somebody with access to the disk would change it; then
 `audit verify`, the start of a server and `audit verify --witness` must say exactly what the table
-expects (lib/tamperings.py). What a start found stays told for ever. `all` tries every row's start; an
-everyday run only those of some. With `only WORDS` one row is tried.
+expects (lib/tamperings.py). What a start found stays told for ever. long/audit_tamper.py tries
+every row's start, this one only those of some. With `only WORDS` one row is tried.
 """
 
 import json
@@ -309,8 +309,7 @@ def show(rows, tried):
         print(f"| {row.name} | {words(row.found)} | {start} | {row.witness} |")
 
 
-def main():
-    everything = "all" in sys.argv[1:]
+def main(everything=False):
     only = " ".join(sys.argv[2:]) if sys.argv[1:2] == ["only"] else None
     with tempfile.TemporaryDirectory(prefix="interlock_tamper_") as folder:
         world = tamper_world.World(folder)
