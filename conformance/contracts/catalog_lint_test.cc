@@ -239,6 +239,7 @@ TEST_F(CatalogLint, EveryAnswerIsDeclaredWhole) {
             continue;
         }
         with_holes.insert(operation.id);
+        EXPECT_FALSE(operation.tool.has_value()) << operation.id << ": a model sees a hole";
         EXPECT_TRUE(untyped().contains(operation.id)) << operation.id << ": " << found.front();
     }
     EXPECT_EQ(with_holes, untyped());

@@ -113,7 +113,7 @@ void look(const Json& schema, const std::string& path, std::vector<std::string>&
         find(schema, "const") == nullptr) {
         found.push_back(path + " has no type");
     }
-    if (has("object") && properties == nullptr && !is_map && !is_free && !is_true(more)) {
+    if (has("object") && properties == nullptr && !is_map && !is_free) {
         found.push_back(path + " is an object without members");
     }
     if (has("array") && find(schema, "items") == nullptr) {
