@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
-#include <set>
 
 #include "bot_api.h"
 
@@ -456,82 +455,6 @@ TEST_F(BotContract, ABlockedBotSaysThatItDoesNotTrade) {
     api.world.pass(Duration::of_seconds(40));
     EXPECT_EQ(events("TRADING_UNBLOCKED"), 1);
     EXPECT_EQ(*status().find("trading"), Json(true)) << to_text(status());
-}
-
-// kill-switch.md 2.5: the same code wherever somebody looks, also for what the account alone says.
-TEST_F(BotContract, EveryDisplayTellsTheSameReason) {
-    const BotApi::Owner owner = api.sign_up_in("displays", "running");
-    const auto code_in = [&](const std::string& path) {
-        const Json body = BotApi::body_of(api.as_human(owner, {"GET", path}));
-        const Json* const list = body.find("strategies");
-        const Json& one = list == nullptr || path == "/account" ? body : list->items().front();
-        const Json* const blocked = one.find("blocked");
-        if (blocked == nullptr) {
-            return "no word at " + path + ": " + to_text(body);
-        }
-        return blocked->is_null() ? std::string("trades") : BotApi::word_at(*blocked, "code");
-    };
-    const auto told = [&] {
-        std::set<std::string> codes;
-        for (const std::string path :
-             {"/status", "/kill", "/account", "/instances", "/instances/bot.btcusdt"}) {
-            codes.insert(code_in(path));
-        }
-        return codes;
-    };
-    const auto set_trading = [&](bool enabled) {
-        const HttpResponse response = api.as_human(
-            owner,
-            {"POST",
-             "/trading",
-             std::string(R"({"idempotency_key":")") + (enabled ? "on" : "off") + R"(","enabled":)" +
-                 (enabled ? "true}" : "false}")});
-        ASSERT_EQ(response.status, 200) << response.body;
-    };
-    EXPECT_EQ(told(), std::set<std::string>{"trades"});
-    set_trading(false);
-    EXPECT_EQ(told(), std::set<std::string>{"account_disabled"});
-    const Json restarted = BotApi::body_of(api.at_tenant(owner, {"POST", "/restart"}));
-    EXPECT_EQ(BotApi::word_at(*restarted.find("blocked"), "code"), "account_disabled");
-    set_trading(true);
-    EXPECT_EQ(told(), std::set<std::string>{"trades"});
-    ASSERT_EQ(api.at_tenant(owner, {"POST", "/kill", R"({"active":true})"}).status, 200);
-    EXPECT_EQ(told(), std::set<std::string>{"stopped"});
-}
-
-// Amounts that no order can be made of are named by the answer that set them, and at /status for as
-// long as nothing else is quoted.
-TEST_F(BotContract, AmountsBelowTheLeastNotionalAreTold) {
-    const BotApi::Owner owner = api.sign_up_in("crumbs", "running");
-    const auto status = [&] { return BotApi::body_of(api.at_tenant(owner, {"GET", "/status"})); };
-    const auto set_amounts = [&](const std::string& btc, const std::string& eth) {
-        return BotApi::body_of(api.as_human(
-            owner,
-            {"POST",
-             "/update_all_symbols",
-             R"({"symbols":["BTCUSDT","ETHUSDT"],"amounts_by_symbol":{"BTCUSDT":)" + btc +
-                 R"(,"ETHUSDT":)" + eth + "}}"}));
-    };
-    EXPECT_TRUE(status().find("warnings")->items().empty()) << to_text(status());
-
-    const Json one = set_amounts("0.004", "0.0001");
-    ASSERT_EQ(one.find("warnings")->items().size(), 1U) << to_text(one);
-    EXPECT_NE(one.find("warnings")->items().front().as_string().find("ETHUSDT"), std::string::npos);
-    EXPECT_EQ(status().find("warnings")->items().size(), 1U);
-    EXPECT_EQ(*status().find("trading"), Json(true));
-
-    const Json both = set_amounts("0.00001", "0.0001");
-    EXPECT_EQ(both.find("warnings")->items().size(), 2U) << to_text(both);
-    EXPECT_EQ(BotApi::word_at(*status().find("blocked"), "code"), "below_minimum");
-    api.world.pass(Duration::of_seconds(40));
-    EXPECT_EQ(BotApi::word_at(*status().find("blocked"), "code"), "below_minimum");
-    const Json proposed =
-        BotApi::body_of(api.at_tenant(owner, {"POST", "/update_pnl", R"({"pnl_perc":3})"}));
-    EXPECT_EQ(proposed.find("warnings")->items().size(), 2U) << to_text(proposed);
-
-    set_amounts("0.004", "0.08");
-    EXPECT_EQ(*status().find("blocked"), Json()) << to_text(status());
-    EXPECT_TRUE(status().find("warnings")->items().empty());
 }
 
 // Zero cache: a pulse tells when it fetched what it acted on; equal idle ones are counted.

@@ -212,15 +212,18 @@ TEST(Doctor, WarnsWhileNothingTrades) {
         return std::string(R"({"active":false,"blocked":)") + blocked + "}";
     };
     std::string host = status("null");
+    std::string demo = status(R"({"code":"disabled","reason":"Off.","next":"Enable it."})");
     const TestServer server(folder.path().string(), [&](const HttpRequest& request) {
         if (request.path() == "/tenants") {
             return json_answer(200, R"({"tenants":[{"tenant_id":"demo"}],"next_after":null})");
         }
-        return json_answer(
-            200,
-            request.path() == "/api/_system/kill"
-                ? host
-                : status(R"({"code":"disabled","reason":"Off.","next":"Enable it."})"));
+        if (request.path() == "/api/demo/instances") {
+            return json_answer(
+                200,
+                R"({"strategies":[{"strategy_id":"a","blocked":null},{"strategy_id":"b",)"
+                R"("blocked":{"code":"paused","reason":"Held up.","next":"Let it go."}}]})");
+        }
+        return json_answer(200, request.path() == "/api/_system/kill" ? host : demo);
     });
     const auto found = check_trading(folder.path().string());
     ASSERT_EQ(found.size(), 1U);
@@ -232,6 +235,13 @@ TEST(Doctor, WarnsWhileNothingTrades) {
     EXPECT_FALSE(text.contains("Fit to run.")) << text;
     EXPECT_TRUE(text.contains("WARN")) << text;
     EXPECT_TRUE(text.contains("Runs, but does not trade")) << text;
+
+    demo = status("null");
+    const auto held = check_trading(folder.path().string());
+    ASSERT_EQ(held.size(), 1U);
+    EXPECT_EQ(held[0].health, Health::warning);
+    EXPECT_EQ(held[0].detail, "demo's strategy b does not trade. Held up.");
+    EXPECT_EQ(held[0].next_step, "Let it go.");
 
     host = status(R"({"code":"stopped_for_all","reason":"All off.","next":"Release."})");
     EXPECT_EQ(check_trading(folder.path().string())[0].detail, "_system does not trade. All off.");

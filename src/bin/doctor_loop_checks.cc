@@ -31,6 +31,28 @@ void add_name(std::string& names, std::string_view name) {
     names += (names.empty() ? "" : ", ") + std::string(name);
 }
 
+// Strategies that are held up while the rest of their tenant trades.
+Result<void> find_held(
+    ServerClient& server, const TenantId& tenant_id, std::vector<DoctorFinding>& findings) {
+    TRY_ASSIGN(
+        const ServerAnswer answer,
+        server.get("/api/" + percent_encode(tenant_id.text()) + "/instances"));
+    const Json* const list = answer.body.find("strategies");
+    const Json::Array none;
+    for (const Json& one : list == nullptr ? none : list->items()) {
+        const Json* const why = one.find("blocked");
+        if (why != nullptr && !why->is_null()) {
+            findings.push_back(
+                {"trading",
+                 Health::warning,
+                 tenant_id.text() + "'s strategy " + text_at(one, "strategy_id") +
+                     " does not trade. " + text_at(*why, "reason"),
+                 text_at(*why, "next")});
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
@@ -43,6 +65,9 @@ std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
     for (const auto& [tenant_id, status] : *statuses) {
         const Json* const why = status.find("blocked");
         if (why == nullptr || why->is_null()) {
+            if (tenant_id != system_tenant() && !find_held(server, tenant_id, blocked)) {
+                break;  // The server went away meanwhile.
+            }
             continue;
         }
         blocked.push_back(

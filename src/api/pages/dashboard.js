@@ -26,7 +26,7 @@ function clearDesk() {
     round += 1;
     approvalCards.clear();
     lastSeq = -1;
-    for (const list of ["approval-list", "audit-list", "key-list", "new-key", "kill-why", "people-list"]) {
+    for (const list of ["approval-list", "audit-list", "key-list", "new-key", "kill-why", "held-list", "people-list"]) {
         byId(list).replaceChildren();
     }
     for (const place of document.querySelectorAll("#desk .problem")) place.replaceChildren();
@@ -176,6 +176,16 @@ byId("logout").addEventListener("click", () =>
 byId("tenant").addEventListener("change", () => chooseTenant(byId("tenant").value));
 
 let blocked = null; // Why nothing of this tenant trades, as shown; null while it does.
+
+// What trades although single strategies do not; nothing to add while all of it stands still.
+function showHeld(strategies) {
+    const held = blocked ? [] : strategies.filter((one) => one.blocked);
+    const list = byId("held-list");
+    list.replaceChildren(...held.map((one) => el("li", {},
+        `${visible(one.name)}: ${visible(one.blocked.reason)} `,
+        el("span", { className: "quiet" }, visible(one.blocked.next)))));
+    list.hidden = held.length === 0;
+}
 
 function showKill(status) {
     const own = tenant === SYSTEM ? status.global_active : status.tenant_active;
@@ -355,14 +365,16 @@ async function poll() {
     if (!session || !tenant) return;
     const mine = ++round;
     try {
-        const [kill, approvals, info] = await Promise.all([
+        const [kill, instances, approvals, info] = await Promise.all([
             api("GET", path("kill")),
+            tenant === SYSTEM ? { strategies: [] } : api("GET", path("instances")),
             apiText("GET", path("approvals?state=pending")),
             api("GET", "/account/session"),
             refreshAudit(mine),
         ]);
         if (mine !== round) return;
         showKill(kill);
+        showHeld(instances.strategies);
         showApprovals(approvals);
         showNotices(info);
         byId("stale").hidden = true;

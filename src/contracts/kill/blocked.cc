@@ -21,7 +21,7 @@ Json blocked_schema() {
             "code": {"enum": ["store_failed", "stopped_for_all", "stopped", "disabled_for_all",
                               "disabled", "account_disabled", "recovering", "recovery_escalated",
                               "risk_stop", "stalled", "informational", "paused", "halted",
-                              "below_minimum"]},
+                              "throttled", "below_minimum"]},
             "reason": {"type": "string"},
             "next": {"type": "string"}
         }})");

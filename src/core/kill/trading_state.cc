@@ -126,6 +126,12 @@ std::optional<Blocked> why_market_blocked(const MarketWord& word) {
             "The risk mode of " + market + " is halted, so only cancels pass.",
             "A control decision set_risk_mode, or a human's word, loosens it."};
     }
+    if (word.is_throttled) {
+        return Blocked{
+            "throttled",
+            "It took liquidity on " + market + " too often, so it only reduces.",
+            "A human enables it again (enable_strategy) and looks at why."};
+    }
     if (word.strategy != nullptr && word.market != nullptr) {
         if (auto too_small = word.strategy->why_too_small(*word.market)) {
             return Blocked{
@@ -140,7 +146,7 @@ std::optional<Blocked> why_market_blocked(const MarketWord& word) {
 bool lets_through(const Blocked& blocked, PlanPart part) {
     const bool holds_entries_only = blocked.code == "recovering" ||
                                     blocked.code == "recovery_escalated" ||
-                                    blocked.code == "risk_stop";
+                                    blocked.code == "risk_stop" || blocked.code == "throttled";
     return part == PlanPart::cancels || (part == PlanPart::sells && holds_entries_only);
 }
 

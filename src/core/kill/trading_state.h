@@ -33,6 +33,7 @@ struct MarketWord {
     const Concern& concern;
     const Strategy* strategy = nullptr;   // Nothing: it cannot be opened.
     const MarketFacts* market = nullptr;  // Nothing: its market is not known now.
+    bool is_throttled = false;            // Executed too often; a human enables it again.
 };
 std::optional<Blocked> why_market_blocked(const MarketWord& word);
 

@@ -106,11 +106,14 @@ TEST(TradingState, AMarketHasReasonsOfItsOwn) {
     EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "paused");
     concern.status = ConcernStatus::informational;
     EXPECT_EQ(code_of(why_market_blocked({.concern = concern})), "informational");
+    const Concern active;
+    EXPECT_EQ(code_of(why_market_blocked({.concern = active})), "");
+    EXPECT_EQ(code_of(why_market_blocked({.concern = active, .is_throttled = true})), "throttled");
 }
 
 // What gate 5 lets pass under each: cancels always, reductions while only entries are held back.
 TEST(TradingState, LetsThroughWhatTheGatesLetThrough) {
-    for (const std::string code : {"recovering", "recovery_escalated", "risk_stop"}) {
+    for (const std::string code : {"recovering", "recovery_escalated", "risk_stop", "throttled"}) {
         EXPECT_TRUE(lets_through({code, "", ""}, PlanPart::cancels));
         EXPECT_TRUE(lets_through({code, "", ""}, PlanPart::sells));
         EXPECT_FALSE(lets_through({code, "", ""}, PlanPart::buys));

@@ -143,6 +143,7 @@ void BotBoard::finish(const Due& due, Timestamp at, const Done& done) {
             ++view.pulses;
             view.pulses_late += at - due.due_at >= kPulseEvery ? 1 : 0;
             view.warnings = done.warnings;
+            view.held = done.held;
         });
     }
     if (entry.due_at) {

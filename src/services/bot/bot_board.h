@@ -43,7 +43,8 @@ struct BotView {
     std::optional<Timestamp> last_pulse_at;
     std::int64_t pulses = 0;
     std::int64_t pulses_late = 0;       // Began a whole period after they were due.
-    std::vector<std::string> warnings;  // Amounts too small to quote, as of the last look.
+    std::vector<std::string> warnings;  // Why markets are not quoted, as of the last look.
+    std::optional<Blocked> held;        // All are held up; told by the first.
     std::optional<VenueReport> report;  // As last fetched, without its fills.
     std::optional<Timestamp> fetched_at;
 };
@@ -79,7 +80,8 @@ public:
     struct Done {
         Timestamp next_at;
         bool pulsed = false;                     // The venue was asked and the strategies looked.
-        std::vector<std::string> warnings = {};  // What they saw of its amounts.
+        std::vector<std::string> warnings = {};  // Why markets of it are not quoted.
+        std::optional<Blocked> held = {};        // When that is all of them.
         bool needs_hydration = false;
     };
     void finish(const Due& due, Timestamp at, const Done& done);

@@ -79,8 +79,10 @@ Result<BotBoard::Done> BotService::run_pulse(
     if (!is_fresh) {
         return BotBoard::Done{.next_at = turn.now() + kPulseAgain};
     }
-    TRY_ASSIGN(auto warnings, look(turn, record, *fetched, due.due_at));
-    return BotBoard::Done{.next_at = next, .pulsed = true, .warnings = std::move(warnings)};
+    TRY_ASSIGN(BotBoard::Done done, look(turn, record, *fetched, due.due_at));
+    done.next_at = next;
+    done.pulsed = true;
+    return done;
 }
 
 Result<BotBoard::Done> BotService::run_stalled(
@@ -128,7 +130,40 @@ void BotService::resume(const TenantId& tenant_id) {
     hydrate(job);
 }
 
-Result<std::vector<std::string>> BotService::look(
+// What keeps its markets from being quoted; `books` gets the time of each market's book.
+BotBoard::Done BotService::markets_seen(
+    const VenueAccount& account,
+    const BotRecord& record,
+    const StrategyTicker::Round& round,
+    Json& books) const {
+    BotBoard::Done done;
+    std::size_t held_count = 0;
+    const MarketSet market = parts_.feed.facts(record.markets);
+    for (const Symbol& symbol : record.markets) {
+        const MarketFacts* facts = market.find(symbol);
+        const auto maker = parts_.runtime.find(account, bot_strategy_id(symbol));
+        if (facts != nullptr) {
+            books.set(std::string(symbol.text()), to_text(facts->received_at));
+        }
+        const auto held = round.held.find(bot_strategy_id(symbol));
+        if (held != round.held.end()) {
+            done.warnings.push_back(held->second.reason);
+            // What the amounts alone say is told from the moment they are set (bot_record.h).
+            if (!done.held && held->second.code != "below_minimum") {
+                done.held = held->second;
+            }
+            ++held_count;
+        } else if (auto sentence = facts && maker ? maker->why_too_small(*facts) : std::nullopt) {
+            done.warnings.push_back(*std::move(sentence));
+        }
+    }
+    if (held_count < record.markets.size()) {
+        done.held.reset();
+    }
+    return done;
+}
+
+Result<BotBoard::Done> BotService::look(
     Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at) {
     StrategyRuntime::Batch batch{bot_account_of(turn.tenant_id()), {}};
     for (const Symbol& symbol : record.markets) {
@@ -136,18 +171,7 @@ Result<std::vector<std::string>> BotService::look(
     }
     TRY_ASSIGN(StrategyTicker::Round round, parts_.ticker.look_at(turn, batch));
     Json books = Json::object();
-    std::vector<std::string> warnings;
-    const MarketSet market = parts_.feed.facts(record.markets);
-    for (const Symbol& symbol : record.markets) {
-        const MarketFacts* facts = market.find(symbol);
-        const auto maker = parts_.runtime.find(batch.account, bot_strategy_id(symbol));
-        if (facts != nullptr) {
-            books.set(std::string(symbol.text()), to_text(facts->received_at));
-        }
-        if (auto sentence = facts && maker ? maker->why_too_small(*facts) : std::nullopt) {
-            warnings.push_back(*std::move(sentence));
-        }
-    }
+    BotBoard::Done done = markets_seen(batch.account, record, round, books);
     const auto ids_json = [](const std::vector<StrategyId>& ids) {
         Json list = Json::array();
         for (const StrategyId& id : ids) {
@@ -185,7 +209,7 @@ Result<std::vector<std::string>> BotService::look(
             parts_.submit(guarded(parts_.ticker.act_turn(account, id, not_after)));
         }
     });
-    return warnings;
+    return done;
 }
 
 // A stop, a closed session, a stall or the loss of the keys may come between a pulse and what its

@@ -113,7 +113,8 @@ std::optional<Blocked> BotService::why_blocked(
     if (auto blocked = parts_.loop.why_account_blocked(bot_account_of(tenant_id))) {
         return blocked;
     }
-    return why_too_small(view.warnings, record.config);
+    const bool is_held = record.state == BotState::running && view.held;
+    return is_held ? view.held : why_too_small(view.warnings, record.config);
 }
 
 Json BotService::status(const TenantId& tenant_id) const {

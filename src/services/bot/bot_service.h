@@ -259,9 +259,14 @@ private:
         Turn& turn, const BotBoard::Due& due, const Result<Fetched>& fetched);
     Result<BotBoard::Done> run_stalled(
         Turn& turn, BotRecord record, const StallStep& step, const std::string& why);
-    // What its strategies say of their amounts: sentences as of warnings_of().
-    Result<std::vector<std::string>> look(
+    // Its times are left to the caller.
+    Result<BotBoard::Done> look(
         Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at);
+    BotBoard::Done markets_seen(
+        const VenueAccount& account,
+        const BotRecord& record,
+        const StrategyTicker::Round& round,
+        Json& books) const;
     TurnRequest guarded(TurnRequest act) const;
     void resume(const TenantId& tenant_id);
 

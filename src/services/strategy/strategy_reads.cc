@@ -170,16 +170,6 @@ Json describe_strategy_types() {
     return Json::object({{"strategy_types", std::move(list)}});
 }
 
-std::optional<Blocked> StrategyService::why_blocked(
-    const StrategyInstance& instance,
-    const Concern* concern,
-    const std::optional<Blocked>& of_account) const {
-    return of_account
-               ? of_account
-               : parts_.ticker.why_blocked(
-                     instance, concern, parts_.feed.facts(std::vector<Symbol>{instance.symbol}));
-}
-
 void StrategyService::list(Caller caller, Reply reply) {
     parts_.submit(read_turn(
         std::move(caller),
@@ -192,7 +182,6 @@ Result<TurnReply> StrategyService::run_list(Turn& turn) {
     TRY_ASSIGN(const StrategyScope where, scope(turn));
     TRY_ASSIGN(const auto known, load_instance_list(turn, where));
     Json strategies = Json::array();
-    std::map<std::string, std::optional<Blocked>> by_account;
     for (const StrategyId& id : known->ids) {
         TRY_ASSIGN(const auto instance, load_instance(turn, where, id));
         if (!instance) {
@@ -200,12 +189,7 @@ Result<TurnReply> StrategyService::run_list(Turn& turn) {
         }
         TRY_ASSIGN(const auto concern, load_concern_of(turn, instance->account, instance->symbol));
         const ExecutionQuality quality = concern ? concern->quality : ExecutionQuality::good;
-        const auto [found, is_new] =
-            by_account.try_emplace(account_key(instance->account), std::nullopt);
-        if (is_new) {
-            TRY_ASSIGN(found->second, parts_.loop.why_blocked(turn, instance->account));
-        }
-        const auto blocked = why_blocked(*instance, concern.get(), found->second);
+        TRY_ASSIGN(const auto blocked, parts_.ticker.why_blocked(turn, *instance, concern.get()));
         strategies.push(Json::object({
             {"id", id.text()},
             {"strategy_id", id.text()},
@@ -277,9 +261,8 @@ Result<TurnReply> StrategyService::run_get(
     Turn& turn, const StrategyId& id, const Include& include) {
     TRY_ASSIGN(const StrategyInstance instance, find(turn, id));
     TRY_ASSIGN(const auto concern, load_concern_of(turn, instance.account, instance.symbol));
-    TRY_ASSIGN(const auto of_account, parts_.loop.why_blocked(turn, instance.account));
-    Json answer =
-        describe(instance, concern.get(), why_blocked(instance, concern.get(), of_account));
+    TRY_ASSIGN(const auto blocked, parts_.ticker.why_blocked(turn, instance, concern.get()));
+    Json answer = describe(instance, concern.get(), blocked);
     if (include.config) {
         answer.set("config", instance.config);
     }

@@ -101,8 +101,8 @@ Result<TurnReply> StrategyService::done(Turn& turn, StrategyInstance instance, C
     TRY_ASSIGN(const auto concern, load_concern_of(turn, instance.account, instance.symbol));
     const auto saved = save_instance(turn, std::move(instance));
     reconcile_after(turn, parts_.runtime, *saved);
-    TRY_ASSIGN(const auto of_account, parts_.loop.why_blocked(turn, saved->account));
-    Json answer = describe(*saved, concern.get(), why_blocked(*saved, concern.get(), of_account));
+    TRY_ASSIGN(const auto blocked, parts_.ticker.why_blocked(turn, *saved, concern.get()));
+    Json answer = describe(*saved, concern.get(), blocked);
     answer.set("audit_ref", ref);
     return Answer{200, to_text(answer)};
 }

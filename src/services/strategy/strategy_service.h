@@ -93,11 +93,6 @@ private:
     // strategy_reads.cc
     Result<TurnReply> run_get(Turn& turn, const StrategyId& id, const Include& include);
     Result<Json> report_of(Turn& turn, const StrategyInstance& instance);
-    // Why it does not trade: its account's reason first, then its own.
-    std::optional<Blocked> why_blocked(
-        const StrategyInstance& instance,
-        const Concern* concern,
-        const std::optional<Blocked>& of_account) const;
     Result<TurnReply> run_list(Turn& turn);
     Result<TurnReply> run_list_concerns(Turn& turn);
 

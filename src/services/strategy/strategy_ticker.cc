@@ -210,6 +210,9 @@ Result<void> StrategyTicker::tick_one(
         return {};
     }
     // While its account is blocked, which is on record, its own reason is as it was.
+    if (sight->blocked && !facts.blocked) {
+        round.held.emplace(id, *sight->blocked);
+    }
     if (sight->instance->mode == InstanceMode::active && !facts.blocked) {
         std::string code = word_of(round.noted.strategies, id);
         TRY(note_blocked(turn, {facts.key, &id, sight->blocked, code}));
@@ -266,8 +269,9 @@ Result<StrategyTicker::Sight> StrategyTicker::sight_of(
     const StrategyInstance& instance = *of;
     Sight sight;
     sight.strategy = strategy_of(instance);
-    sight.blocked =
-        facts.blocked ? facts.blocked : why_blocked(instance, concern.get(), facts.market);
+    sight.blocked = facts.blocked
+                        ? facts.blocked
+                        : why_held(instance, concern.get(), facts.view.account.get(), facts.market);
     sight.may_trade = instance.mode == InstanceMode::active && !instance.paused &&
                       concern->status == ConcernStatus::active;
     if (sight.strategy) {
@@ -296,14 +300,33 @@ std::shared_ptr<const Strategy> StrategyTicker::strategy_of(
     return running ? running : open_strategy(instance.strategy_type, instance.config).strategy;
 }
 
-std::optional<Blocked> StrategyTicker::why_blocked(
-    const StrategyInstance& instance, const Concern* concern, const MarketSet& market) const {
+Result<std::optional<Blocked>> StrategyTicker::why_blocked(
+    Turn& turn, const StrategyInstance& instance, const Concern* concern) const {
+    TRY_ASSIGN(std::optional<Blocked> blocked, parts_.loop.why_blocked(turn, instance.account));
+    if (blocked) {
+        return blocked;
+    }
+    TRY_ASSIGN(const AccountView view, load_account(turn, instance.account));
+    const MarketSet market = parts_.feed.facts(std::vector<Symbol>{instance.symbol});
+    return why_held(instance, concern, view.account.get(), market);
+}
+
+std::optional<Blocked> StrategyTicker::why_held(
+    const StrategyInstance& instance,
+    const Concern* concern,
+    const Account* account,
+    const MarketSet& market) const {
     if (instance.mode != InstanceMode::active || concern == nullptr) {
         return std::nullopt;
     }
     const auto strategy = strategy_of(instance);
-    return why_market_blocked(
-        {.concern = *concern, .strategy = strategy.get(), .market = market.find(instance.symbol)});
+    MarketWord word{
+        .concern = *concern, .strategy = strategy.get(), .market = market.find(instance.symbol)};
+    if (account != nullptr) {
+        const auto record = account->strategies.find(instance.strategy_id);
+        word.is_throttled = record != account->strategies.end() && record->second.is_disabled;
+    }
+    return why_market_blocked(word);
 }
 
 Result<StrategyStep> StrategyTicker::step(

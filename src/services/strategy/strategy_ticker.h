@@ -60,7 +60,8 @@ public:
         std::vector<StrategyId> acting;                 // Have something to change, and may.
         // The hashes of the `state` and `market` that they looked at; those are not kept.
         Json seen = {};
-        BlockedRow noted = {};  // What blocks them, as on record.
+        BlockedRow noted = {};                    // What blocks them, as on record.
+        std::map<StrategyId, Blocked> held = {};  // Those that their own market blocks.
     };
     Result<Round> look_at(Turn& turn, const StrategyRuntime::Batch& batch);
     struct Act {
@@ -91,9 +92,9 @@ public:
         const LoopService::Gathered& facts,
         std::shared_ptr<const StrategyInstance> of,
         std::shared_ptr<const Concern> concern) const;
-    // Why an instance does not trade although it is active, its account aside.
-    std::optional<Blocked> why_blocked(
-        const StrategyInstance& instance, const Concern* concern, const MarketSet& market) const;
+    // Why an instance does not trade although it is active: its account's reason first.
+    Result<std::optional<Blocked>> why_blocked(
+        Turn& turn, const StrategyInstance& instance, const Concern* concern) const;
     // Steps the strategy on its own effective risk mode; never throws.
     Result<StrategyStep> step(const Sight& sight, const LoopService::Gathered& facts) const;
 
@@ -121,6 +122,11 @@ private:
     static Result<void> note_blocked(Turn& turn, const BlockNote& note);
     Result<void> note_quiet(Turn& turn, const VenueAccount& account, const Round& round);
     std::shared_ptr<const Strategy> strategy_of(const StrategyInstance& instance) const;
+    std::optional<Blocked> why_held(
+        const StrategyInstance& instance,
+        const Concern* concern,
+        const Account* account,
+        const MarketSet& market) const;
     Result<void> fail_tick(Turn& turn, StrategyInstance instance, const Error& error);
     TurnRequest failure_turn(VenueAccount account, StrategyId id, Error error);
 

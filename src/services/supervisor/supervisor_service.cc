@@ -221,19 +221,16 @@ Result<TurnReply> SupervisorService::run_visit(Turn& turn, const Visit& visit) {
 
 // Not among the facts it decides by: what it would do is worth knowing also while nothing trades.
 Result<std::optional<Blocked>> SupervisorService::why_blocked(Turn& turn, const Visit& visit) {
-    TRY_ASSIGN(std::optional<Blocked> blocked, parts_.loop.why_blocked(turn, visit.account));
     TRY_ASSIGN(const auto concern, load_concern_of(turn, visit.account, visit.symbol));
-    if (blocked || !concern || !concern->active_strategy_id) {
-        return blocked;
+    if (concern && concern->active_strategy_id) {
+        TRY_ASSIGN(
+            const auto active,
+            load_instance(turn, scope_of(visit.account), *concern->active_strategy_id));
+        if (active) {
+            return parts_.ticker.why_blocked(turn, *active, concern.get());
+        }
     }
-    TRY_ASSIGN(
-        const auto active,
-        load_instance(turn, scope_of(visit.account), *concern->active_strategy_id));
-    if (!active) {
-        return std::nullopt;
-    }
-    const MarketSet market = parts_.feed.facts(std::vector<Symbol>{visit.symbol});
-    return parts_.ticker.why_blocked(*active, concern.get(), market);
+    return parts_.loop.why_blocked(turn, visit.account);
 }
 
 Result<std::optional<SupervisorFacts>> SupervisorService::gather(Turn& turn, const Visit& visit) {

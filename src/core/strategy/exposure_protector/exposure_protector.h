@@ -11,7 +11,9 @@ namespace interlock {
 struct ProtectorConfig {
     std::int64_t tick_seconds = 60;
     Decimal trail_distance_pct = Decimal::from_units(5'000'000'000'000'000);
-    Decimal rebalance_target_ratio = Decimal::from_units(500'000'000'000'000'000);
+    // Below the 0.4 that a new account may hold of one market, or it would ask for the rest for
+    // ever.
+    Decimal rebalance_target_ratio = Decimal::from_units(300'000'000'000'000'000);
     Decimal rebalance_step_ratio = Decimal::from_units(150'000'000'000'000'000);
     std::int64_t min_rebalance_seconds = 180;
     Decimal min_price_move_pct = Decimal::from_units(5'000'000'000'000'000);

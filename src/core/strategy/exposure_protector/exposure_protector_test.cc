@@ -14,13 +14,16 @@ protected:
     ExposureProtectorTest() {
         world.quote("49995", "50005");
         balance("0.1", "5000");
+        configure("{}");
     }
     void balance(std::string_view base, std::string_view quote) {
         world.hold(base);
         world.cash(quote);
     }
     void configure(std::string_view config) {
-        strategy = open_strategy("exposure_protector", config);
+        Json json = parse_json(config).value();
+        json.set("rebalance_target_ratio", "0.5");
+        strategy = open_strategy("exposure_protector", to_text(json));
     }
     Plan run() {
         const Plan plan = world.step(*strategy).plan;
@@ -29,8 +32,15 @@ protected:
         return plan;
     }
     StrategyWorld world;
-    std::shared_ptr<const Strategy> strategy = open_strategy("exposure_protector");
+    std::shared_ptr<const Strategy> strategy;
 };
+
+// One that is created as it comes must not ask for what the limits of a new account refuse.
+TEST_F(ExposureProtectorTest, ItsOwnTargetLiesUnderTheLimitOfANewAccount) {
+    const ProtectorConfig config;
+    const RiskLimits limits = default_limits(Decimal(1)).value();
+    EXPECT_LT(config.rebalance_target_ratio, limits.max_symbol_exposure);
+}
 
 TEST_F(ExposureProtectorTest, LeavesABalancedAccountAlone) {
     const StrategyStep step = world.step(*strategy);
