@@ -431,7 +431,8 @@ Json loop_answer_schema(std::string_view tool) {
         return answer_of({{"dry_run?", dry_run(true)}, {"hints?", hints()}});
     }
     if (tool == "py_execute_plan") {
-        Json answer = answer_of({{"execution?", execution()}, {"cancels?", cancels()}});
+        Json answer =
+            answer_of({{"execution?", execution()}, {"cancels?", cancels()}, {"hints?", hints()}});
         answer.find("properties")->set("status", schema::words({"ok", "partial", "error"}));
         return answer;
     }
