@@ -16,25 +16,10 @@ namespace {
 
 constexpr std::size_t kTitleMax = 40;
 
-// Calls of people and of the host whose answers are not typed yet. The list may only get shorter.
+// Documents whose form is given elsewhere: OpenAPI's own, and seed 004's, which a test of its own
+// holds to the seed.
 const std::set<std::string>& untyped() {
-    static const std::set<std::string> ids{
-        "agent_schema",
-        "create_strategy",
-        "control_strategy",
-        "delete_strategy",
-        "list_checkpoints",
-        "list_supervisor_decisions",
-        "openapi",
-        "pause_strategy",
-        "reconcile_instance",
-        "resume_strategy",
-        "seal_backup",
-        "set_concern",
-        "set_strategy_policy",
-        "switch_strategy",
-        "update_strategy",
-    };
+    static const std::set<std::string> ids{"agent_schema", "openapi"};
     return ids;
 }
 
@@ -234,6 +219,7 @@ TEST_F(CatalogLint, EveryAnswerIsDeclaredWhole) {
             EXPECT_FALSE(operation.tool.has_value()) << operation.id;
             continue;
         }
+            EXPECT_FALSE(operation.answer_content_types.empty()) << operation.id << " answers JSON";
         const std::vector<std::string> found = holes(operation.answer_schema);
         if (found.empty()) {
             continue;
