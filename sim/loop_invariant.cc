@@ -318,13 +318,14 @@ void LoopInvariant::check_validation(const Decision& decision, bool passed) {
         .wanted_mode = decision.account.mode,
         .from_outside = decision.from_outside,
     });
-    if (again.pass != passed || bytes_of(encode(again)) != bytes_of(decision.validation)) {
-        broken("I9", "the gates say something else of " + decision.decision_id.text() + " again");
-    }
+    // The rules written down once more come first: they name what is wrong.
     limits_.judge(
         {facts->state, facts->market, decision.plan},
         decision.validation,
         decision.decision_id.text());
+    if (again.pass != passed || bytes_of(encode(again)) != bytes_of(decision.validation)) {
+        broken("I9", "the gates say something else of " + decision.decision_id.text() + " again");
+    }
     seen_[decision.account.tenant_id] = facts;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 42> kPlants{{
+constexpr std::array<PlantInfo, 44> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -235,6 +235,18 @@ constexpr std::array<PlantInfo, 42> kPlants{{
      "blur_touch",
      "the slippage of market orders is measured against what was reserved for them",
      "slippage",
+     Store::any,
+     true},
+    {Plant::shut_exit,
+     "shut_exit",
+     "a plan that only reduces is refused as an entry of a throttled strategy would be",
+     "exit",
+     Store::any,
+     true},
+    {Plant::skip_book,
+     "skip_book",
+     "the dry run does not say what the book does not carry",
+     "N3",
      Store::any,
      true},
     {Plant::forget_blocked,

@@ -58,6 +58,8 @@ enum class Plant {
     trust_tampered,
     archive_too_much,
     blur_touch,
+    shut_exit,
+    skip_book,
     forget_blocked,
     show_trading,
 };

@@ -7,10 +7,11 @@
 // |"ok"}; {"break_store": bool}; {"kill_file": bool}; {"expect_events": {"tenant", "events"}};
 // {"expect_effects": {"kind": n}}; {"watch": true} looks at the venue; {"market": {"bid", "ask",
 // "halted"}} in ticks; {"venue": [faults]}; {"stand_still_seconds": n} moves the clock alone.
-// Expected bodies are matched as subsets: members named must be there and equal. "$saved:name" is
-// what an earlier step saved, {"$has": [...]} an array that holds these, "$<form>" a value of one
-// of kForms ("$count" and "$audit_ref" besides), for what may be another in every run. Nothing
-// matches everything. "$cookie:name" saves a cookie of the answer.
+// Expected bodies are matched as subsets: members named must be there and equal, {} is an object
+// without members, and no answer has members that its operation does not declare (api_world.cc).
+// "$saved:name" is what an earlier step saved, {"$has": [...]} an array that holds these, "$<form>"
+// a value of one of kForms ("$count" and "$audit_ref" besides), for what may be another in every
+// run. Nothing matches everything. "$cookie:name" saves a cookie of the answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -252,6 +253,9 @@ private:
             return;
         }
         if (wanted.is_object()) {
+            ASSERT_TRUE(found.is_object()) << path << " is no object: " << to_text(found);
+            EXPECT_TRUE(!wanted.members().empty() || found.members().empty())
+                << path << " is not empty: " << to_text(found);
             for (const auto& [key, value] : wanted.members()) {
                 const Json* inner = found.find(key);
                 ASSERT_NE(inner, nullptr)
@@ -278,6 +282,9 @@ private:
         }
         if (!wanted.is_object()) {
             return to_text(found) == fill(to_text(wanted));
+        }
+        if (!found.is_object() || (wanted.members().empty() && !found.members().empty())) {
+            return false;
         }
         for (const auto& [key, value] : wanted.members()) {
             const Json* inner = found.find(key);

@@ -16,19 +16,24 @@ protected:
         EXPECT_EQ(response.status, status) << path << " " << response.body;
         return parse_json(response.body).value();
     }
+    std::string ids(const std::string& key) const {
+        return R"({"decision_id":")" + decision + R"(","tick_id":"t1","idempotency_key":")" +
+               decision + key + "\",";
+    }
     Json tool(const std::string& name, const std::string& fields) {
         return world.send_json(
             {.as = "planner",
              .method = "POST",
              .path = "/api/demo/tools/" + name,
-             .body = R"({"decision_id":"d1","tick_id":"t1","idempotency_key":")" + name + "\"," +
-                     fields + "}"});
+             .body = ids(name) + fields + "}"});
     }
-    // One unit of ABCUSDT at the market, through the whole loop.
-    void buy() {
-        const std::string intent =
-            R"("symbol":"ABCUSDT","side":"buy","order_type":"market","qty":"1","limit_price":null,)"
-            R"("time_in_force":"IOC")";
+    // So much of ABCUSDT at the market, or resting at a price, through the whole loop.
+    void buy(const std::string& qty = "1", const std::string& price = "null") {
+        const std::string type = price == "null" ? "market" : "limit";
+        const std::string force = price == "null" ? "IOC" : "GTC";
+        const std::string intent = R"("symbol":"ABCUSDT","side":"buy","order_type":")" + type +
+                                   R"(","qty":")" + qty + R"(","limit_price":)" + price +
+                                   R"(,"time_in_force":")" + force + "\"";
         tool(
             "py_validate_plan",
             R"("plan":{"reason":"r","intents":[{)" + intent +
@@ -42,16 +47,25 @@ protected:
             {.as = "planner",
              .method = "POST",
              .path = "/api/demo/tools/py_execute_plan",
-             .body = R"({"decision_id":"d1","tick_id":"t1","idempotency_key":"e",)"
-                     R"("execution_mode":"paper","approved_intents":[{"intent_id":"i0",)" +
-                     intent + R"(,"order_client_id":")" + row.find("order_client_id")->as_string() +
+             .body = ids("e") +
+                     R"("execution_mode":"paper","approved_intents":[{"intent_id":"i0",)" + intent +
+                     R"(,"order_client_id":")" + row.find("order_client_id")->as_string() +
                      "\"}]}"});
         world.plane_world().run_effects();
         ASSERT_TRUE(sent->has_value());
-        EXPECT_NE((*sent)->body.find("acked"), std::string::npos) << (*sent)->body;
+        EXPECT_NE((*sent)->body.find(submitted), std::string::npos) << (*sent)->body;
+    }
+    HttpResponse csv_of(const std::string& path) {
+        HttpResponse csv = world.send(
+            {.as = "reader", .path = "/api/demo" + path, .headers = {{"Accept", "text/csv"}}});
+        EXPECT_EQ(csv.status, 200);
+        EXPECT_EQ(csv.header("Content-Type"), "text/csv; charset=utf-8");
+        return csv;
     }
 
     ApiWorld world;
+    std::string decision = "d1";
+    std::string submitted = "acked";
 };
 
 TEST_F(MarketReads, MarketsComeWithTheirRules) {
@@ -113,6 +127,8 @@ TEST_F(MarketReads, OrdersAndFillsAreWhatWasTraded) {
     EXPECT_EQ(*order.find("submit_status"), Json("acked"));
     EXPECT_EQ(*order.find("order_client_id"), *fill.find("order_client_id"));
     EXPECT_EQ(*order.find("qty"), Json("1"));
+    EXPECT_EQ(*order.find("state"), Json("filled"));
+    EXPECT_EQ(*order.find("filled_qty"), Json("1"));
     EXPECT_TRUE(read("/fills?symbol=XYZUSDT").find("fills")->items().empty());
     EXPECT_TRUE(read("/fills?before=1").find("fills")->items().empty());
     read("/fills?limit=501", 422);
@@ -120,10 +136,7 @@ TEST_F(MarketReads, OrdersAndFillsAreWhatWasTraded) {
 
 TEST_F(MarketReads, FillsComeAsCsvWhenAskedFor) {
     buy();
-    const HttpResponse csv = world.send(
-        {.as = "reader", .path = "/api/demo/fills", .headers = {{"Accept", "text/csv"}}});
-    EXPECT_EQ(csv.status, 200);
-    EXPECT_EQ(csv.header("Content-Type"), "text/csv; charset=utf-8");
+    const HttpResponse csv = csv_of("/fills");
     EXPECT_TRUE(csv.body.starts_with(
         "seq,at,symbol,side,qty,price,fee,fee_asset,is_maker,realized,fee_quote,"))
         << csv.body;
@@ -131,14 +144,69 @@ TEST_F(MarketReads, FillsComeAsCsvWhenAskedFor) {
     EXPECT_EQ(std::count(csv.body.begin(), csv.body.end(), '\n'), 2);
 }
 
+// What became of an order is told as of now, not as of its submission.
+TEST_F(MarketReads, AnOrderThatRestedIsToldAsItEnded) {
+    buy("2", R"("99.50")");
+    const auto order = [&] { return read("/orders").find("orders")->items().at(0); };
+    EXPECT_EQ(*order().find("state"), Json("new"));
+    EXPECT_EQ(*order().find("filled_qty"), Json("0"));
+    MarketView lower;
+    lower.bids.push_back({{9'939}, {2'000}});
+    lower.asks.push_back({{9'940}, {2'000}});
+    world.set_market(lower);
+    world.pass(Duration::of_seconds(5));
+    EXPECT_EQ(*order().find("submit_status"), Json("acked"));
+    EXPECT_EQ(*order().find("state"), Json("filled"));
+    EXPECT_EQ(*order().find("filled_qty"), Json("2"));
+}
+
+TEST_F(MarketReads, OrdersComeAsCsvAPageAtATime) {
+    buy();
+    decision = "d2";
+    buy("2");
+    const HttpResponse newest = csv_of("/orders?limit=1");
+    EXPECT_TRUE(newest.body.starts_with(
+        "seq,at,symbol,side,qty,limit_price,submit_status,reject_code,order_client_id,"
+        "exchange_order_id,intent_id,decision_id,state,filled_qty\n"))
+        << newest.body;
+    EXPECT_NE(newest.body.find(",ABCUSDT,buy,2,,acked,,"), std::string::npos) << newest.body;
+    EXPECT_TRUE(newest.body.ends_with(",i0,d2,filled,2\n")) << newest.body;
+    const auto next = newest.header("X-Next-Before");
+    ASSERT_TRUE(next && !next->empty());
+    const HttpResponse oldest = csv_of("/orders?limit=2&before=" + std::string(*next));
+    EXPECT_TRUE(oldest.body.ends_with(",i0,d1,filled,1\n")) << oldest.body;
+    EXPECT_EQ(oldest.header("X-Next-Before"), "");
+}
+
+// One line of /logs, without its time.
+std::string line_with(const std::string& logs, const std::string& word) {
+    const std::size_t at = logs.find(word);
+    EXPECT_NE(at, std::string::npos) << word << " is not in " << logs;
+    return at == std::string::npos ? "" : logs.substr(at, logs.find('\n', at) - at);
+}
+
+TEST_F(MarketReads, TheLogTellsAFillWithItsFeeAndARefusalWithItsReason) {
+    buy();
+    decision = "d2";
+    submitted = "rejected";
+    ASSERT_TRUE(world.paper().set_faults({{.kind = PaperFaultKind::reject}}));
+    buy("2");
+    const Json answer = world.send_json({.as = "agent", .path = "/api/demo/logs?lines=500"});
+    const std::string& logs = answer.find("logs")->as_string();
+    EXPECT_EQ(
+        line_with(logs, "FILL_BOOKED"),
+        "FILL_BOOKED passed t1 buy 1 ABCUSDT at 100.01 fee 0.001 ABC");
+    EXPECT_EQ(
+        line_with(logs, "ORDER_REJECTED"),
+        "ORDER_REJECTED failed t1 buy 2 ABCUSDT at the market refused fault_injected: ");
+}
+
 TEST_F(MarketReads, TheBotsLogTellsItsTrades) {
     BotApi api;
     const BotApi::Owner owner = api.sign_up_in("logs", "running");
     api.world.pass(Duration::of_seconds(30));
     const std::string logs = BotApi::word(api.at_tenant(owner, {"GET", "/logs?lines=500"}), "logs");
-    const std::size_t acked = logs.find("ORDER_ACKED");
-    ASSERT_NE(acked, std::string::npos) << logs;
-    const std::string line = logs.substr(acked, logs.find('\n', acked) - acked);
+    const std::string line = line_with(logs, "ORDER_ACKED");
     EXPECT_NE(line.find(" buy "), std::string::npos) << line;
     EXPECT_NE(line.find("USDT at "), std::string::npos) << line;
 }

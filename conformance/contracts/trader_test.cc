@@ -254,5 +254,27 @@ TEST_F(TraderContract, OfTwoThatStartTheFirstStrategyOneWins) {
     EXPECT_EQ(active(), one);
 }
 
+// Its records go out as they were written, so their form is declared and held like any answer's.
+TEST(SupervisorReads, TellWhatWasDecidedAndWhy) {
+    PlaneConfig config = ApiWorld::default_config();
+    config.supervisor.enabled = true;
+    ApiWorld world(config);
+    const Json made = world.send_json(
+        {.as = "human",
+         .method = "POST",
+         .path = "/api/demo/instances",
+         .body = R"({"idempotency_key":"c","strategy_type":"idle","market_symbol":"ABCUSDT"})"});
+    world.pass(Duration::of_minutes(2));
+    const Json answer =
+        world.send_json({.as = "supervisor", .path = "/api/demo/supervisor/decisions"});
+    EXPECT_EQ(*answer.find("enabled"), Json(true));
+    ASSERT_FALSE(answer.find("decisions")->items().empty()) << to_text(answer);
+    const Json& newest = answer.find("decisions")->items().front();
+    EXPECT_EQ(word(newest, "concern_id"), "main:abcusdt");
+    EXPECT_EQ(word(newest, "dispatch"), "none");
+    const Json& fits = *newest.find("decision")->find("fits");
+    EXPECT_EQ(word(fits.items().at(0), "strategy_id"), word(made, "id"));
+}
+
 }  // namespace
 }  // namespace interlock

@@ -30,6 +30,7 @@ class Agent:
         self.refusals = []
         self.state = None
         self.decision = None
+        self.kept = {}
 
     def tool(self, words):
         """The one tool whose name ends so."""
@@ -39,6 +40,7 @@ class Agent:
 
     def begin(self):
         self.decision = f"agent_{next(self.numbers)}"
+        self.kept = {}
 
     def value(self, name, schema, given):
         """A value for a required field that nobody gave: from its schema alone."""
@@ -67,6 +69,8 @@ class Agent:
             return "0"
         if "boolean" in types:
             return True
+        if "a decision keeps one" in schema.get("description", ""):
+            return self.kept.setdefault(name, f"{name}_{next(self.numbers)}")
         return f"{name}_{next(self.numbers)}"
 
     def fill(self, schema, given):
@@ -105,33 +109,48 @@ class Agent:
             intent[field] = value
         return bool(changes)
 
+    def must_change(self, intent, reasons, answer):
+        """A refusal: does what the hints say, or waits where they say nothing else."""
+        self.refusals.append(reasons)
+        if not self.follow(intent, answer["hints"]):
+            time.sleep(1)
+
+    def rehearse(self, intent):
+        """Through validation and dry run; gives the order's id, or nothing when one was refused."""
+        self.begin()
+        answer = self.call("validate_plan", plan={"intents": [intent], "reason": "a test"})
+        verdict = answer["validation"]
+        if not verdict["pass"]:
+            assert {hint["reason"] for hint in answer["hints"]} == set(
+                verdict["blocking_reasons"]), answer
+            self.must_change(intent, verdict["blocking_reasons"], answer)
+            return None
+        answer = self.call("dry_run_plan", plan={"intents": [intent]})
+        if not answer["dry_run"]["pass"]:
+            self.must_change(intent, answer["dry_run"]["blocking_reasons"], answer)
+            return None
+        return answer["dry_run"]["projected"][0]["order_client_id"]
+
+    def rehearsed(self, intent):
+        for _ in range(ROUNDS_MAX):
+            order = self.rehearse(intent)
+            if order:
+                return order
+        raise AssertionError(f"no plan passed: {self.refusals[-3:]}")
+
     def send(self, intent):
         """Through all tools; gives what became of the order."""
         for _ in range(ROUNDS_MAX):
-            self.begin()
-            answer = self.call("validate_plan", plan={"intents": [intent], "reason": "a test"})
-            verdict = answer["validation"]
-            if not verdict["pass"]:
-                self.refusals.append(verdict["blocking_reasons"])
-                assert [hint["reason"] for hint in answer["hints"]], answer
-                assert {hint["reason"] for hint in answer["hints"]} == set(
-                    verdict["blocking_reasons"]), answer
-                if not self.follow(intent, answer["hints"]):
-                    time.sleep(1)
-                continue
-            plan = {"intents": [intent]}
-            answer = self.call("dry_run_plan", plan=plan)
-            if not answer["dry_run"]["pass"]:
-                self.refusals.append(answer["dry_run"]["blocking_reasons"])
-                if not self.follow(intent, answer["hints"]):
-                    time.sleep(1)
-                continue
-            order = answer["dry_run"]["projected"][0]["order_client_id"]
+            order = self.rehearsed(intent)
             sent = self.call(
                 "execute_plan", approved_intents=[{**intent, "order_client_id": order}])
-            assert sent["status"] == "ok", sent
-            return self.outcome(order)
-        raise AssertionError(f"no plan passed: {self.refusals[-3:]}")
+            if sent["status"] == "ok":
+                return self.outcome(order)
+            # The market moved in between: the answer says what would pass now.
+            reasons = [hint["reason"] for hint in sent.get("hints", [])]
+            assert reasons, sent
+            self.must_change(intent, reasons, sent)
+        raise AssertionError(f"nothing was sent: {self.refusals[-3:]}")
 
     def outcome(self, order):
         until = time.monotonic() + PATIENCE_SECONDS
@@ -193,9 +212,10 @@ class ModelFreeAgent(unittest.TestCase):
         sell = agent.intent(
             symbol=room["symbol"], side="sell", order_type="market", time_in_force="IOC",
             qty=format(held * 2, "f"))
+        agent.refusals.clear()
         sold = agent.send(sell)
         self.assertEqual(sold["final_state"], "filled", sold)
-        self.assertIn(f"exposure_leverage:short:{room['symbol']}", agent.refusals[-1])
+        self.assertIn(f"exposure_leverage:short:{room['symbol']}", agent.refusals[0])
         # Closed, but for what is too small to be sold.
         rest, room = self.held(), agent.state["symbols"]
         step = next(row["step_size"] for row in room if row["symbol"] == sell["symbol"])
@@ -208,12 +228,7 @@ class ModelFreeAgent(unittest.TestCase):
                     if row["side"] == "buy" and decimal.Decimal(row["max_qty"]) > 0)
         buy = agent.intent(symbol=room["symbol"], side="buy", order_type="market",
                            time_in_force="IOC", qty=room["max_qty"])
-        plan = {"intents": [buy], "reason": "a test"}
-        agent.begin()
-        self.assertTrue(agent.call("validate_plan", plan=plan)["validation"]["pass"])
-        rehearsed = agent.call("dry_run_plan", plan={"intents": [buy]})["dry_run"]
-        self.assertTrue(rehearsed["pass"], rehearsed)
-        order = rehearsed["projected"][0]["order_client_id"]
+        order = agent.rehearsed(buy)
         stopped = agent.call("set_kill_switch", active=True, reason="a test", actor="agent")
         self.assertTrue(stopped["kill_switch_active"], stopped)
 
@@ -222,8 +237,9 @@ class ModelFreeAgent(unittest.TestCase):
         self.assertTrue(error["message"].startswith("The kill switch is on."), error)
         self.assertIn("human", error["next_step"])
         self.assertEqual(error["problems"][0]["path"], "policy_guardrails:kill_switch_active:-")
+        self.assertEqual([hint for hint in refused["hints"] if hint["changes"]], [])
         agent.begin()
-        answer = agent.call("validate_plan", plan=plan)
+        answer = agent.call("validate_plan", plan={"intents": [buy], "reason": "a test"})
         self.assertEqual(answer["hints"][0]["reason"], "policy_guardrails:kill_switch_active:-")
         self.assertEqual([hint for hint in answer["hints"] if hint["changes"]], [])
 

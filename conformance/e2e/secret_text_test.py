@@ -175,6 +175,8 @@ def through_http(callers, corpus, document):
                 status, _ = ask(method.upper(), real, fill_schema(schema, corpus))
                 assert status < 500 or status == 503, (path, status)
                 sent += 1
+            if path.endswith("/stop"):
+                continue  # Nobody is kept from stopping because of an id: stops_go_through().
             for name in sorted(string_ids(schema)):
                 for ask in (callers.operator, lambda *a: callers.http(*a, bearer=callers.key)):
                     status, answer = ask(method.upper(), real, fill_schema(schema, corpus, as_id=name))
@@ -187,8 +189,6 @@ def through_http(callers, corpus, document):
 
 
 def through_mcp(callers, corpus):
-    callers.mcp("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
-                               "clientInfo": {"name": "canary", "version": "1"}})
     tools = callers.mcp("tools/list", {})["result"]["tools"]
     sent = refused = 0
     for tool in tools:
@@ -197,12 +197,39 @@ def through_mcp(callers, corpus):
         callers.mcp("tools/call", {"name": tool["name"],
                                    "arguments": fill_schema(tool["inputSchema"], corpus)})
         sent += 1
+        if tool["name"].endswith("_stop"):
+            continue
         for name in sorted(string_ids(tool["inputSchema"]))[:4]:
             answer = callers.mcp("tools/call", {
                 "name": tool["name"], "arguments": fill_schema(tool["inputSchema"], corpus, as_id=name)})
             assert "looks_like_secret" in json.dumps(answer), (tool["name"], name, answer)
             refused += 1
     return sent, refused
+
+
+def stops_go_through(callers, corpus):
+    """A bot is stopped under a key that is a secret, by HTTP and by MCP: it stops, the same key gives the
+    same answer, and at the end of the test nothing of the key is anywhere."""
+    def ask(path, body=None):
+        return callers.http("POST", f"/api/{TENANT}{path}", body, bearer=callers.key)
+
+    def good(answer):
+        assert answer[0] == 200, answer
+        return answer[1]
+
+    keys = {"exchange": "paper", "api_key": "plain-key", "api_secret": "plain-secret"}
+    for path, body in (("/update_exchange_keys", keys), ("/initialize_bot", {}), ("/start", {})):
+        good(ask(path, body))
+    stop = {"idempotency_key": corpus.secret(known_only=True)}
+    stopped = good(ask("/stop", stop))
+    assert stopped["bot_state"] == "stopped", stopped
+    assert good(ask("/stop", stop)) == stopped
+    status, answer = ask("/stop", {"idempotency_key": corpus.secret(known_only=True)})
+    assert (status, answer["error"]["code"]) == (409, "wrong_bot_state"), answer
+    good(ask("/restart", {}))
+    told = json.dumps(callers.mcp("tools/call", {
+        "name": "bot_stop", "arguments": {"idempotency_key": corpus.secret(known_only=True)}}))
+    assert "looks_like_secret" not in told and "stopped" in told, told
 
 
 def calls_that_succeed(callers, corpus):
@@ -272,6 +299,9 @@ def main():
     callers = Callers(folder, server)
     status, document = callers.operator("GET", "/openapi.json")
     assert status == 200
+    callers.mcp("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
+                               "clientInfo": {"name": "canary", "version": "1"}})
+    stops_go_through(callers, corpus)
     calls_that_succeed(callers, corpus)
     by_http = through_http(callers, corpus, document)
     by_mcp = through_mcp(callers, corpus)

@@ -40,6 +40,9 @@ def open_orders(commands):
 
 
 def make_strategies(commands):
+    # A table of the program: neither a server nor a tenant is needed to read it.
+    alone = Commands(commands.data + "/nowhere")
+    assert alone.run("strategy", "types") == commands.run("strategy", "types")
     types = {one["strategy_type"] for one in commands.run("strategy", "types")["strategy_types"]}
     assert {"grid_trader", "trend_follower", "exposure_protector", "idle"} <= types, types
     text = commands.run("strategy", "types", "grid_trader", as_json=False)

@@ -1,5 +1,7 @@
 #include "api/face_words.h"
 
+#include <algorithm>
+
 namespace interlock {
 namespace {
 
@@ -48,6 +50,52 @@ void drop_method(std::string& text) {
         }
     }
 }
+
+// The sentences of an answer that tell its caller what to do. What it quotes, as records of the
+// ledger do, stays as it is.
+struct Advice {
+    const OperationTable& table;
+    FaceWords words;
+    bool is_changed = false;
+
+    void in_answer(Json& answer) {
+        say(answer, "next");
+        in_blocked(answer);
+        each(answer, "strategies", [&](Json& one) { in_blocked(one); });
+        if (Json* error = answer.find("error")) {
+            in_error(*error);
+        }
+        each(answer, "errors", [&](Json& error) { in_error(error); });
+    }
+
+private:
+    void say(Json& object, std::string_view key) {
+        Json* text = object.find(key);
+        if (text == nullptr || !text->is_string()) {
+            return;
+        }
+        std::string said = words(table, text->as_string());
+        is_changed = is_changed || said != text->as_string();
+        *text = Json(std::move(said));
+    }
+    void in_blocked(Json& holder) {
+        if (Json* blocked = holder.find("blocked")) {
+            say(*blocked, "next");
+        }
+    }
+    void in_error(Json& error) {
+        say(error, "message");
+        say(error, "next_step");
+        each(error, "problems", [&](Json& problem) { say(problem, "problem"); });
+    }
+    template <class Do>
+    static void each(Json& holder, std::string_view key, Do act) {
+        Json* list = holder.find(key);
+        if (list != nullptr && list->is_array()) {
+            std::ranges::for_each(list->items(), act);
+        }
+    }
+};
 
 }  // namespace
 
@@ -98,7 +146,23 @@ std::string in_route_words(const OperationTable& table, std::string_view text) {
 Error spoken(Error error, const OperationTable& table, FaceWords words) {
     error.message = words(table, error.message);
     error.next_step = words(table, error.next());
+    for (FieldProblem& problem : error.problems) {
+        problem.problem = words(table, problem.problem);
+    }
     return error;
+}
+
+std::string spoken_answer(const std::string& body, const OperationTable& table, FaceWords words) {
+    if (words(table, body) == body) {
+        return body;  // Nearly every answer: no call is named anywhere in it.
+    }
+    Result<Json> json = parse_json(body);
+    if (!json) {
+        return body;
+    }
+    Advice advice{table, words};
+    advice.in_answer(*json);
+    return advice.is_changed ? to_text(*json) : body;
 }
 
 }  // namespace interlock

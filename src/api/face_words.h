@@ -18,5 +18,7 @@ std::string in_route_words(const OperationTable& table, std::string_view text);
 
 using FaceWords = std::string (*)(const OperationTable&, std::string_view);
 Error spoken(Error error, const OperationTable& table, FaceWords words);
+// The same of an answer that is made already: its errors, and what it says to do next.
+std::string spoken_answer(const std::string& body, const OperationTable& table, FaceWords words);
 
 }  // namespace interlock

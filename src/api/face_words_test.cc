@@ -48,11 +48,14 @@ TEST(FaceWords, AnHttpCallerHearsRoutes) {
 
 TEST(FaceWords, AnErrorIsSpokenWithItsNextStep) {
     constexpr ErrorKind kKind{"no", 409, false, "Read list_strategies."};
-    const Error error = fail(kKind, "list_strategies does not know it.").error();
+    Error error = fail(kKind, "list_strategies does not know it.").error();
+    error.problems = {{"list_strategies", "Ask list_strategies."}};
     const Error heard = spoken(error, table(), in_route_words);
     EXPECT_EQ(heard.message, "GET /instances does not know it.");
     EXPECT_EQ(heard.next(), "Read GET /instances.");
     EXPECT_EQ(heard.code(), "no");
+    EXPECT_EQ(heard.problems.at(0).path, "list_strategies");
+    EXPECT_EQ(heard.problems.at(0).problem, "Ask GET /instances.");
 }
 
 }  // namespace

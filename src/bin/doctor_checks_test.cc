@@ -180,14 +180,31 @@ TEST(Doctor, ShowsForEachConfiguredLimitThatItCanReject) {
     config.limits["max_leverage"] = "0.5";
     const DoctorFinding finding = check_limits(config, SyntheticMarket().markets());
     EXPECT_EQ(finding.health, Health::good) << finding.detail;
-    EXPECT_NE(finding.detail.find("33 limits"), std::string::npos) << finding.detail;
+    EXPECT_EQ(
+        finding.detail,
+        "28 limits, each shown to reject; switched off: max_order_qty, infra_cost_per_day, "
+        "data_cost_per_day, ops_cost_per_day, enforce_edge");
+}
+
+// A limit that is off was proven with another value than the configured one: that is no proof.
+TEST(Doctor, CountsALimitThatIsSwitchedOnAndLeavesOutOneThatIsOff) {
+    Config config;
+    config.limits["max_order_qty"] = "2";
+    const DoctorFinding finding = check_limits(config, SyntheticMarket().markets());
+    EXPECT_TRUE(finding.detail.starts_with(
+        "29 limits, each shown to reject; switched off: infra_cost_per_day,"))
+        << finding.detail;
 }
 
 TEST(Doctor, NamesTheLimitsThatTheVenueGivesNothingToActOn) {
     const DoctorFinding finding = check_limits(Config{}, std::vector<MarketRules>(1));
     EXPECT_EQ(finding.health, Health::note);
-    EXPECT_NE(finding.detail.find("32 limits"), std::string::npos) << finding.detail;
-    EXPECT_TRUE(finding.detail.ends_with(": order_rate_share")) << finding.detail;
+    EXPECT_TRUE(finding.detail.starts_with("27 limits, each shown to reject; switched off: max_"))
+        << finding.detail;
+    EXPECT_TRUE(finding.detail.ends_with(
+        "; cannot reject in this configuration, since no market here states what they are about: "
+        "order_rate_share"))
+        << finding.detail;
 }
 
 TEST(Doctor, RefusesALimitThatDoesNotExist) {

@@ -106,8 +106,9 @@ DoctorFinding check_limits(const Config& config, std::span<const MarketRules> ma
             add_name(idle, proof.name);
         } else if (proof.is_off) {
             add_name(off, proof.name);
+        } else {
+            ++proven;
         }
-        proven += proof.can_reject && !proof.is_idle ? 1 : 0;
     }
     if (!failed.empty()) {
         return {
@@ -124,7 +125,10 @@ DoctorFinding check_limits(const Config& config, std::span<const MarketRules> ma
         return {
             "limits",
             Health::note,
-            text + "; without effect, since no market here states what they are about: " + idle,
+            text +
+                "; cannot reject in this configuration, since no market here states what they "
+                "are about: " +
+                idle,
             "Do not rely on these limits with this venue."};
     }
     return {"limits", Health::good, std::move(text), {}};

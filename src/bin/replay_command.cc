@@ -61,8 +61,11 @@ std::string describe(const ReplayReport& report) {
            print_safe(report.tenant_id.text()) + ": " + (report.ok() ? "OK, " : "") +
            count_text(report.decisions, "decision") + " and " + count_text(report.steps, "step") +
            " replayed, " + std::to_string(report.differing) + " differing, " +
-           std::to_string(report.not_replayable) + " not replayable. Go on with --from " +
-           std::to_string(report.next_from) + ".\n";
+           std::to_string(report.not_replayable) + " not replayable" +
+           (report.other_policy > 0
+                ? ", " + std::to_string(report.other_policy) + " of another policy"
+                : "") +
+           ". Go on with --from " + std::to_string(report.next_from) + ".\n";
 }
 
 // What is wrong with the choice itself; nothing when it can be run.

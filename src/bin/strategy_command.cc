@@ -6,6 +6,7 @@
 #include "bin/console.h"
 #include "bin/strategy_view.h"
 #include "bin/trader_call.h"
+#include "services/strategy/strategy_service.h"
 
 namespace interlock {
 namespace {
@@ -77,12 +78,10 @@ ExitCode run_show(const GlobalOptions& global, const Options& options) {
     return show_answer(global, read_trader(global, options.trader, *path), describe_strategy);
 }
 
+// They are of this program, not of a server or a tenant.
 ExitCode run_types(const GlobalOptions& global, const Options& options) {
-    const auto answer = read_trader(global, options.trader, "/strategy_types");
-    if (!answer) {
-        return answer.error();
-    }
-    const std::string text = describe_types(*answer, options.type);
+    const Json types = describe_strategy_types();
+    const std::string text = describe_types(types, options.type);
     if (text.empty()) {
         return report_usage(
             global,
@@ -90,7 +89,7 @@ ExitCode run_types(const GlobalOptions& global, const Options& options) {
             "Run `interlock strategy types` to see which there are.");
     }
     if (global.json) {
-        print_json(*answer);
+        print_json(types);
     } else {
         std::cout << text;
     }
@@ -350,7 +349,6 @@ void add_reads(CLI::App& strategy, CommandLine& line, const OptionsPtr& options)
             options,
             {"types", "List the types there are, or the parameters of one.", run_types});
     types.add_option("type", options->type, "Which type's parameters.")->type_name("TYPE");
-    add_trader_tenant(types, options->trader);
 }
 
 void add_records(CLI::App& strategy, CommandLine& line, const OptionsPtr& options) {

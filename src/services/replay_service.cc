@@ -193,12 +193,18 @@ private:
         return {};
     }
 
-    static void count(const ReplayVerdict& verdict, ReplayReport& report) {
+    void count(const ReplayVerdict& verdict, ReplayReport& report) const {
         ++report.decisions;
         report.steps += verdict.steps;
         report.differing += verdict.outcome == ReplayOutcome::differs ? 1 : 0;
-        report.not_replayable += verdict.outcome == ReplayOutcome::not_replayable ? 1 : 0;
-        if (verdict.outcome != ReplayOutcome::ok && report.findings.size() < kReplayFindingsMax) {
+        if (verdict.is_other_policy) {
+            ++report.other_policy;
+        } else {
+            report.not_replayable += verdict.outcome == ReplayOutcome::not_replayable ? 1 : 0;
+        }
+        const bool is_told = verdict.is_other_policy ? check_.decision_id.has_value()
+                                                     : verdict.outcome != ReplayOutcome::ok;
+        if (is_told && report.findings.size() < kReplayFindingsMax) {
             report.findings.push_back(verdict);
         }
     }
@@ -238,6 +244,7 @@ Json encode(const ReplayReport& report) {
         {"steps", report.steps},
         {"differing", report.differing},
         {"not_replayable", report.not_replayable},
+        {"other_policy", report.other_policy},
         {"findings", std::move(findings)},
         {"folds", report.folds},
         {"folded", report.folded},

@@ -35,7 +35,10 @@ struct ReplayReport {
     std::int64_t decisions = 0;
     std::int64_t steps = 0;
     std::int64_t differing = 0;
-    std::int64_t not_replayable = 0;
+    std::int64_t not_replayable = 0;  // For want of an input.
+    // Made under another policy than this program's: their chain proves them, nothing decides them
+    // again, and that is no fault of theirs. Listed below only where one was asked for by its name.
+    std::int64_t other_policy = 0;
     std::vector<ReplayVerdict> findings;  // In order of decisions.
     // Equal idle ticks and refusals that were counted, not recorded one by one (audit-ledger 5):
     // they cannot be replayed, their records can be checked.

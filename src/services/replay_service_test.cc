@@ -245,10 +245,17 @@ TEST(Replay, AnotherPolicyIsNotReplayable) {
     TurnCommit kept;
     kept.artifacts.push_back({world.tenant, sha256_hex(other), other});
     ASSERT_TRUE(world.memory.commit({&kept, 1}));
-    const ReplayReport report = replay_of(world, store);
-    EXPECT_EQ(report.not_replayable, 1);
+    const ReplayReport all = replay_of(world, store);
+    EXPECT_EQ(all.other_policy, 1);
+    EXPECT_EQ(all.not_replayable, 0);
+    EXPECT_TRUE(all.ok());
+    EXPECT_TRUE(all.findings.empty());
+    EXPECT_EQ(*encode(all).find("other_policy"), Json(1));
+    const ReplayReport asked = replay_of(world, store, "d1");
     EXPECT_EQ(
-        finding_of(report), "The decision was made by policy 1; this program replays policy 2.");
+        finding_of(asked), "The decision was made by policy 1; this program replays policy 2.");
+    EXPECT_EQ(asked.findings.at(0).outcome, ReplayOutcome::not_replayable);
+    EXPECT_TRUE(asked.ok());
 }
 
 struct RowChange {

@@ -129,8 +129,8 @@ nothing but cancels passes; only a human turns it off.
 
 ## Planner: place orders (scope `planner`)
 
-Call POST /api/{tenant_id}/tools/<name> with decision_id, tick_id and a new idempotency_key for each
-call. To retry, send the very same body again.
+Call POST /api/{tenant_id}/tools/<name> with decision_id, tick_id (one decision keeps one) and a new
+idempotency_key for each call. To retry, send the very same body again.
 
 1. py_get_canonical_state: `strategy_ids` are what an intent may name as strategy_id (`external` on
    a new account), `spendable_cash` what may be spent, `symbols` the markets with tick_size,

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
+#include "contracts/json_schema.h"
 
 namespace interlock {
 namespace {
@@ -214,11 +215,17 @@ Operation checkpoints_operation(LedgerService& ledger) {
         .access = kReaders,
         .query = {},
         .request_schema = {},
-        .answer_schema = schema_of(R"({
-            "type": "object",
-            "required": ["checkpoints", "public_key"],
-            "properties": {"checkpoints": {"type": "array", "items": {"type": "object"}},
-                           "public_key": {"type": "string"}}})"),
+        .answer_schema = schema::object({
+            {"checkpoints",
+             schema::list(schema::object({
+                 {"tenant_id", schema::text()},
+                 {"seq", schema::integer("The last record it seals.")},
+                 {"hash", schema::text()},
+                 {"at", schema::moment()},
+                 {"signature", schema::text()},
+             }))},
+            {"public_key", schema::text()},
+        }),
         .tool = std::nullopt,
         .handle = [&ledger](
                       ApiCall call, ApiReplyTo reply) { list_checkpoints(ledger, call, reply); },

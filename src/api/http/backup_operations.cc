@@ -68,7 +68,12 @@ Operation seal_operation(BackupService& backups) {
             "properties": {
                 "epoch": {"type": "integer"},
                 "public_key": {"type": "string"},
-                "keys": {"type": "array", "items": {"type": "object"}},
+                "keys": {"type": "array", "items": {"type": "object",
+                    "required": ["epoch", "public_key", "signature"],
+                    "properties": {
+                        "epoch": {"type": "integer"},
+                        "public_key": {"type": "string"},
+                        "signature": {"type": "string"}}}},
                 "signature": {"type": "string"},
                 "audit_ref": {"type": "string"}}})"),
         .tool = std::nullopt,

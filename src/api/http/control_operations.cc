@@ -38,6 +38,8 @@ schema::Members strategy_members() {
     };
 }
 
+}  // namespace
+
 Json strategy_schema() {
     schema::Members members = strategy_members();
     for (auto& member : schema::Members{
@@ -59,11 +61,14 @@ Json strategy_schema() {
              {"state?", schema::or_null(schema::free("By the state_schema of its type."))},
              {"render?", schema::list(schema::free("A widget."), "For a page.")},
              {"debug?", schema::free("Counters.")},
+             {"audit_ref?", schema::text("Of a call that changed it.")},
          }) {
         members.push_back(std::move(member));
     }
     return schema::object(std::move(members));
 }
+
+namespace {
 
 // A store that fails leaves no record of the attempt, and nobody can tell what of it is kept. The
 // contract has a word for that: it failed, and is asked for again under the same id.

@@ -169,6 +169,9 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
         return;
     }
     operation->handle(*std::move(call), [this, operation, send](Result<ApiReply> reply) {
+        if (reply && reply->status >= 400) {
+            reply->body = spoken_answer(reply->body, parts_.table, in_route_words);
+        }
         HttpResponse response =
             reply ? to_response(*std::move(reply))
                   : problem(

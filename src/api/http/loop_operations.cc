@@ -190,7 +190,7 @@ void register_loop_operations(OperationTable& table, LoopService& loop, MarketRe
         loop, kRecord, {decode_record_decision_request, &LoopService::record_turn}));
     table.add(account_operation(loop));
     table.add(decision_operation(loop));
-    register_market_operations(table, reads);
+    register_market_operations(table, loop, reads);
 }
 
 }  // namespace interlock

@@ -272,7 +272,7 @@ Operation book_operation(const MarketReads& reads) {
 struct TradeRead {
     std::string name;
     std::string summary;
-    Result<TradePage> (*read)(LedgerStore&, const TradeQuery&);
+    std::function<void(const ApiCall&, const TradeQuery&, const TradePageTo&)> read;
     std::string (*csv)(const Json&);
     Json row_schema;
 };
@@ -282,7 +282,20 @@ bool wants_csv(const ApiCall& call) {
     return accept && accept->find("text/csv") != std::string_view::npos;
 }
 
-Operation trades_operation(const MarketReads& reads, TradeRead trade) {
+ApiReply page_reply(const std::string& name, std::string (*csv)(const Json&), TradePage page) {
+    Json next = page.next_before ? Json(*page.next_before) : Json();
+    if (csv == nullptr) {
+        return json_reply(
+            200, Json::object({{name, std::move(page.rows)}, {"next_before", std::move(next)}}));
+    }
+    ApiReply text;
+    text.body = csv(page.rows);
+    text.content_type = "text/csv; charset=utf-8";
+    text.headers.push_back({"X-Next-Before", next.is_null() ? "" : to_text(next)});
+    return text;
+}
+
+Operation trades_operation(TradeRead trade) {
     Operation operation = read_operation(trade.name, trade.name, trade.summary);
     operation.description =
         "A page looks at 5,000 audit records: it may be short with more behind it. As CSV with "
@@ -295,57 +308,59 @@ Operation trades_operation(const MarketReads& reads, TradeRead trade) {
         symbol_parameter()};
     operation.answer_schema = schema::object({
         {trade.name, schema::list(std::move(trade.row_schema), "Newest first.")},
-        {"next_before", schema::or_null(schema::integer("Null: there are no older ones."))},
+        {"next_before", schema::or_null(schema::integer("Null: none is older, outside archives."))},
     });
     operation.answer_content_types = {"text/csv"};
-    operation.handle = [reads, name = trade.name, read = trade.read, csv = trade.csv](
+    operation.handle = [name = trade.name, read = trade.read, csv = trade.csv](
                            const ApiCall& call, const ApiReplyTo& reply) {
         const auto symbol = call.query.find("symbol");
-        auto page = read(
-            reads.store,
-            {.tenant_id = call.tenant_id,
-             .before = query_integer(call, "before", 0),
-             .limit = query_integer(call, "limit", kTradePageDefault),
-             .symbol = symbol == call.query.end() ? std::string() : symbol->second});
-        if (!page) {
-            reply(std::unexpected(std::move(page).error()));
-            return;
-        }
-        const Json next = page->next_before ? Json(*page->next_before) : Json();
-        if (wants_csv(call)) {
-            ApiReply text;
-            text.body = csv(page->rows);
-            text.content_type = "text/csv; charset=utf-8";
-            text.headers.push_back({"X-Next-Before", next.is_null() ? "" : to_text(next)});
-            reply(std::move(text));
-            return;
-        }
-        reply(
-            json_reply(200, Json::object({{name, std::move(page->rows)}, {"next_before", next}})));
+        const TradeQuery query{
+            .tenant_id = call.tenant_id,
+            .before = query_integer(call, "before", 0),
+            .limit = query_integer(call, "limit", kTradePageDefault),
+            .symbol = symbol == call.query.end() ? std::string() : symbol->second};
+        const auto made_csv = wants_csv(call) ? csv : nullptr;
+        read(call, query, [name, made_csv, reply](Result<TradePage> page) {
+            if (!page) {
+                reply(std::unexpected(std::move(page).error()));
+            } else {
+                reply(page_reply(name, made_csv, *std::move(page)));
+            }
+        });
     };
     return operation;
 }
 
 }  // namespace
 
-void register_market_operations(OperationTable& table, MarketReads reads) {
+void register_market_operations(OperationTable& table, LoopService& loop, MarketReads reads) {
     table.add(markets_operation(reads));
     table.add(candles_operation(reads));
     table.add(book_operation(reads));
     table.add(trades_operation(
-        reads,
-        {"orders",
-         "Orders that were sent, newest first, with what the venue said.",
-         read_orders,
-         orders_csv,
-         order_row_schema()}));
+        {.name = "orders",
+         .summary = "Orders that were sent, newest first, with what became of them.",
+         .read =
+             [reads, &loop](const ApiCall& call, const TradeQuery& query, const TradePageTo& done) {
+                 auto page = read_orders(reads.store, query);
+                 if (!page) {
+                     done(std::move(page));
+                     return;
+                 }
+                 loop.submit(
+                     order_ends_turn(call.principal, call.tenant_id, *std::move(page), done));
+             },
+         .csv = orders_csv,
+         .row_schema = order_row_schema()}));
     table.add(trades_operation(
-        reads,
-        {"fills",
-         "Trades of this tenant's own orders, newest first.",
-         read_fills,
-         fills_csv,
-         fill_row_schema()}));
+        {.name = "fills",
+         .summary = "Trades of this tenant's own orders, newest first.",
+         .read =
+             [reads](const ApiCall&, const TradeQuery& query, const TradePageTo& done) {
+                 done(read_fills(reads.store, query));
+             },
+         .csv = fills_csv,
+         .row_schema = fill_row_schema()}));
 }
 
 }  // namespace interlock

@@ -3,6 +3,7 @@
 
 #include "api/call_arguments.h"
 #include "api/http/answer_reply.h"
+#include "contracts/json_schema.h"
 
 namespace interlock {
 namespace {
@@ -73,6 +74,38 @@ LoopService::Caller caller_of(ApiCall& call, std::string hash) {
     return {std::move(call.principal), std::move(call.tenant_id), std::move(hash)};
 }
 
+// Stop and reconcile answer with the instance, the others with the result of the control decision
+// that they are: the members of both, and only what both have is always there.
+Json helper_answer_schema() {
+    Json schema = strategy_schema();
+    Json& properties = *schema.find("properties");
+    const Json result = control_result_schema();
+    for (const auto& [name, member] : result.find("properties")->members()) {
+        if (properties.find(name) == nullptr) {
+            properties.set(name, member);
+        }
+    }
+    schema.set("required", Json::array({"status", "concern_id"}));
+    return schema;
+}
+
+Json answer_schema_of(std::string_view id) {
+    if (id == kControl.id) {
+        return helper_answer_schema();
+    }
+    if (id == kSwitch.id || id == kPause.id || id == kResume.id) {
+        return control_result_schema();
+    }
+    if (id == kConcern.id) {
+        return schema::object({
+            {"concern_id", schema::text()},
+            {"status", schema::words({"active", "paused", "informational"})},
+            {"audit_ref", schema::text()},
+        });
+    }
+    return strategy_schema();
+}
+
 Operation shape(const Text& text) {
     return {
         .id = std::string(text.id),
@@ -83,7 +116,7 @@ Operation shape(const Text& text) {
         .access = kHumans,
         .query = {},
         .request_schema = strategy_request_schema(text.id),
-        .answer_schema = Json::object({{"type", "object"}}),
+        .answer_schema = answer_schema_of(text.id),
         .tool = std::nullopt,
         .handle = nullptr,
     };

@@ -7,6 +7,9 @@
 
 namespace interlock {
 
+// An instance as every answer tells it.
+Json strategy_schema();
+
 // The agent's one write and the reads.
 void register_control_operations(
     OperationTable& table, ControlService& control, StrategyService& strategies);

@@ -130,6 +130,8 @@ void OperationCatalog::call_tool(McpExchangePtr exchange, std::string name, Json
         exchange->progress(1, 1);
         if (!reply) {
             reply = std::unexpected(spoken(std::move(reply).error(), parts_.table, in_tool_words));
+        } else {
+            reply->body = spoken_answer(reply->body, parts_.table, in_tool_words);
         }
         exchange->answer(tool_result(*operation, reply));
     });

@@ -243,6 +243,29 @@ TEST_F(OperationCatalogTest, ARefusalNamesToolsAndNoRoutes) {
         error.find("message")->as_string(), "GET /api/{tenant_id}/audit, then list_audit again.");
 }
 
+// Also where it is no error: advice is for the caller, and what is quoted stays as it is.
+TEST_F(OperationCatalogTest, AdviceInAnAnswerNamesToolsAndAQuotationStays) {
+    next_reply_ = json_reply(
+        200, object_schema(R"({"next":"GET /audit tells.","blocked":{"next":"Look at /audit."},
+            "strategies":[{"blocked":{"next":"See /audit."}}],"detail":{"next":"GET /audit"},
+            "errors":[{"message":"/audit first.","next_step":"GET /audit",
+                       "problems":[{"path":"/audit","problem":"not before /audit"}]}]})"));
+    const auto outlet = call(agent({Scope::read}), "list_audit");
+    EXPECT_EQ(
+        *outlet->result().find("structuredContent"),
+        object_schema(R"({"next":"list_audit tells.","blocked":{"next":"Look at list_audit."},
+            "strategies":[{"blocked":{"next":"See list_audit."}}],"detail":{"next":"GET /audit"},
+            "errors":[{"message":"list_audit first.","next_step":"list_audit",
+                       "problems":[{"path":"/audit","problem":"not before list_audit"}]}]})"));
+}
+
+TEST_F(OperationCatalogTest, AStoredRefusalNamesToolsToo) {
+    next_reply_ = json_reply(
+        409, object_schema(R"({"error":{"code":"no","message":"/audit comes before."}})"));
+    const Json error = error_in(*call(agent({Scope::read}), "list_audit"));
+    EXPECT_EQ(error.find("message")->as_string(), "list_audit comes before.");
+}
+
 TEST_F(OperationCatalogTest, AnnotationsRepeatTheHints) {
     const auto tools = catalog_.tools(agent({Scope::read}));
     EXPECT_EQ(

@@ -134,10 +134,10 @@ Json exchange_answer() {
     });
 }
 
-Json config_members(schema::Members members) {
+schema::Members settings() {
     const Json stops = schema::map(
         schema_of(R"({"type": ["boolean", "number"]})"), "Per symbol: true, or a price.");
-    schema::Members all{
+    return {
         {"symbols", schema::list(schema::text())},
         {"pnl_perc", schema::number("Percent.")},
         {"amounts_by_symbol", schema::map(schema::number("Base units."))},
@@ -148,16 +148,21 @@ Json config_members(schema::Members members) {
         {"timeframe", schema::text()},
         {"num_bids_ask", schema::integer("Orders a side.")},
     };
-    for (auto& member : members) {
-        all.push_back(std::move(member));
-    }
-    return schema::object(std::move(all));
+}
+
+Json config_answer() {
+    schema::Members members = settings();
+    members.emplace_back("config_version", schema::integer());
+    return schema::object(std::move(members));
 }
 
 Json differences() {
-    return schema::map(
-        schema::object({{"from", schema::any()}, {"to", schema::any()}}),
-        "By the name of the setting.");
+    Json json = schema::object({}, "By the name of the setting.");
+    for (const auto& [name, type] : settings()) {
+        json.find("properties")
+            ->set(std::string(name), schema::object({{"from", type}, {"to", type}}));
+    }
+    return json;
 }
 
 Json change_answer() {
@@ -325,7 +330,7 @@ const NamedSchema kAnswers[] = {
     {"balances", balances_answer},
     {"positions", positions_answer},
     {"health", [] { return schema::object({{"status", schema::words({"ok"})}}); }},
-    {"config", [] { return config_members({{"config_version", schema::integer()}}); }},
+    {"config", config_answer},
     {"update_pnl", change_answer},
     {"update_symbol", change_answer},
     {"update_all_symbols", change_answer},

@@ -316,6 +316,24 @@ Json if_reached(Json json) {
     return reached;
 }
 
+// Null before the record, and without members in records of the first policy.
+Json metrics() {
+    return if_reached(schema::object(
+        {
+            {"orders", schema::integer("Sent.")},
+            {"acked", schema::integer()},
+            {"rejected", schema::integer()},
+            {"unknown", schema::integer()},
+            {"filled_quote", decimal("In quote.")},
+            {"fee_quote", decimal("In quote.")},
+            {"slippage_bps",
+             schema::or_null(decimal("Against the touch, mean by value; null: nothing to tell."))},
+            {"planned_to_executed_ms",
+             schema::or_null(schema::integer("Milliseconds; null: nothing was sent."))},
+        },
+        "As of the moment of recording; null until then."));
+}
+
 }  // namespace
 
 Json tool_error_schema() {
@@ -394,8 +412,9 @@ Json decision_schema() {
         {"verification", if_reached(verification())},
         {"outputs",
          schema::object({
-             {"state_delta_hash", schema::text()},
-             {"metrics", schema::free("Of the decision, and the planner's own.")},
+             {"state_delta_hash",
+              schema::or_null(schema::text("Artifact of what changed; null until recorded."))},
+             {"metrics", metrics()},
          })},
         {"timestamps",
          schema::object({
@@ -431,7 +450,8 @@ Json loop_answer_schema(std::string_view tool) {
         return answer_of({{"dry_run?", dry_run(true)}, {"hints?", hints()}});
     }
     if (tool == "py_execute_plan") {
-        Json answer = answer_of({{"execution?", execution()}, {"cancels?", cancels()}});
+        Json answer =
+            answer_of({{"execution?", execution()}, {"cancels?", cancels()}, {"hints?", hints()}});
         answer.find("properties")->set("status", schema::words({"ok", "partial", "error"}));
         return answer;
     }

@@ -25,7 +25,7 @@ Json id_schema(std::string_view description) {
 Json request_of(Json own_properties, const std::vector<std::string_view>& own_required) {
     Json properties = Json::object({
         {"decision_id", id_schema("Your id of this decision, the same through all tools.")},
-        {"tick_id", id_schema("Your id of this loop iteration.")},
+        {"tick_id", id_schema("Of your loop iteration; a decision keeps one.")},
         {"idempotency_key", id_schema("The same to repeat this very call, else a new one.")},
         {"account_id", id_schema("Left out: main.")},
     });

@@ -56,8 +56,12 @@ struct Adjustment {
 };
 Adjustment adjust_plan(const DryRunInput& input, const GateInput& gates);
 
+// The strategies that an outside planner may name in an intent. Throttled ones may only reduce, so
+// they stand here when there is no other: nobody loses the way out.
+std::vector<StrategyId> planner_strategies(const StateFacts& state);
+
 // The allowed envelope: the largest size per symbol and side that would pass gates and dry run now
-// (S7, S9), as a market order of the first active outside strategy. One step more fails. A limit
+// (S7, S9), as a market order of the first of these strategies. One step more fails. A limit
 // order that is no more aggressive than the touch costs less and passes at the same size.
 struct Envelope {
     Symbol symbol;

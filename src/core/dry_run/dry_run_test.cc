@@ -302,6 +302,27 @@ TEST(Envelope, OfAHaltedConcernIsClosedAndOfTheOthersIsNot) {
     }
 }
 
+// A planner that was throttled is told of the way out, under a name that it may use.
+TEST(Envelope, OfAThrottledPlannerIsTheWayOutAlone) {
+    SampleWorld world = sample_world();
+    const StrategyId throttled = world.state.strategies.at(0).strategy_id;
+    world.state.strategies[0].is_disabled = true;
+    EXPECT_EQ(planner_strategies(world.state), std::vector{throttled});
+    const auto envelopes = allowed_envelope(world.state, world.market);
+    EXPECT_EQ(
+        side_of(envelopes, Side::buy).blocked_by,
+        std::vector<std::string>{"policy_guardrails:strategy_disabled:BTCUSDT"});
+    EXPECT_EQ(to_text(side_of(envelopes, Side::sell).max_qty), "0.02");
+
+    StrategyFacts other = world.state.strategies[0];
+    other.strategy_id = StrategyId::trusted("zz_other");
+    other.is_disabled = false;
+    world.state.strategies.push_back(other);
+    EXPECT_EQ(planner_strategies(world.state), std::vector{other.strategy_id});
+    world.state.strategies.back().is_active = false;
+    EXPECT_EQ(planner_strategies(world.state), std::vector{throttled});
+}
+
 TEST(Envelope, EndsWhereTheBookDoes) {
     SampleWorld world = sample_world();
     world.market.markets[0].asks = {{Decimal(50'010), sample_decimal("0.012")}};

@@ -46,8 +46,9 @@ public:
           market_(market),
           decision_id_(DecisionId::trusted("envelope")),
           tick_id_(TickId::trusted("envelope")),
-          strategy_id_(strategy_of(state)) {
-        exposed_ = whole_exposure();
+          exposed_(whole_exposure()) {
+        const std::vector<StrategyId> ids = planner_strategies(state);
+        strategy_id_ = ids.empty() ? StrategyId() : ids.front();
     }
 
     Envelope find(const Symbol& symbol, Side side) {
@@ -233,31 +234,27 @@ private:
         return sum;
     }
 
-    static StrategyId strategy_of(const StateFacts& state) {
-        for (const StrategyFacts& strategy : state.strategies) {
-            if (strategy.is_external && strategy.is_active && !strategy.is_disabled) {
-                return strategy.strategy_id;
-            }
-        }
-        // One that is throttled may still reduce.
-        for (const StrategyFacts& strategy : state.strategies) {
-            if (strategy.is_external && strategy.is_active) {
-                return strategy.strategy_id;
-            }
-        }
-        return {};
-    }
-
     const StateFacts& state_;
     const MarketSet& market_;
     const DecisionId decision_id_;
     const TickId tick_id_;
-    const StrategyId strategy_id_;
-    Decimal exposed_;
+    const Decimal exposed_;
+    StrategyId strategy_id_;
     Plan plan_;
 };
 
 }  // namespace
+
+std::vector<StrategyId> planner_strategies(const StateFacts& state) {
+    std::vector<StrategyId> free;
+    std::vector<StrategyId> throttled;
+    for (const StrategyFacts& strategy : state.strategies) {
+        if (strategy.is_external && strategy.is_active) {
+            (strategy.is_disabled ? throttled : free).push_back(strategy.strategy_id);
+        }
+    }
+    return free.empty() ? throttled : free;
+}
 
 Decimal envelope_step(const MarketRules& rules) {
     return rules.step_size.is_positive() ? rules.step_size : kFinestStep;

@@ -418,13 +418,11 @@ std::optional<HintChange> HintSearch::behind_touch(const Intent& intent) const {
 }
 
 std::optional<HintChange> HintSearch::usable_strategy(const Intent& intent) const {
-    for (const StrategyFacts& strategy : state_.strategies) {
-        if (strategy.is_external && strategy.is_active && !strategy.is_disabled) {
-            return HintChange{
-                intent.intent_id.text(), "strategy_id", kEquals, strategy.strategy_id.text()};
-        }
+    const std::vector<StrategyId> ids = planner_strategies(state_);
+    if (ids.empty()) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    return HintChange{intent.intent_id.text(), "strategy_id", kEquals, ids.front().text()};
 }
 
 // Until the order it repeats has left the window.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
+#include "base/json_list.h"
 #include "core/account/dust.h"
 #include "core/dry_run/dry_run.h"
 #include "core/loop/planning_rules.h"
@@ -34,6 +36,13 @@ Result<std::map<Asset, Decimal>> locked_by_asset(const CanonicalStateInput& inpu
         }
     }
     return locked;
+}
+
+Json strategy_ids(const StateFacts& state) {
+    return json_list(
+        planner_strategies(state) |
+        std::views::transform(
+            [](const StrategyId& id) -> const std::string& { return id.text(); }));
 }
 
 Result<Json> balances(const CanonicalStateInput& input) {
@@ -200,7 +209,7 @@ Result<Json> canonical_state(const CanonicalStateInput& input) {
         {"account_id", state.account_id.text()},
         {"state_version", state.state_version},
         {"market_modes", market_modes(state)},
-        {"strategy_ids", usable_strategy_ids(state)},
+        {"strategy_ids", strategy_ids(state)},
         {"spendable_cash", to_text(std::max(Decimal(), state.cash_free))},
         {"symbols", planning_symbols(state, input.market)},
         {"allowed_envelope", envelopes(input)},

@@ -9,16 +9,6 @@ Json rule(const MarketFacts* market, Decimal MarketRules::* value) {
 
 }  // namespace
 
-Json usable_strategy_ids(const StateFacts& state) {
-    Json ids = Json::array();
-    for (const StrategyFacts& strategy : state.strategies) {
-        if (strategy.is_external && strategy.is_active && !strategy.is_disabled) {
-            ids.push(strategy.strategy_id.text());
-        }
-    }
-    return ids;
-}
-
 Json planning_symbols(const StateFacts& state, const MarketSet& market) {
     Json list = Json::array();
     for (const SymbolFacts& symbol : state.symbols) {

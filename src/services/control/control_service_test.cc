@@ -481,8 +481,18 @@ TEST_F(ControlServiceTest, APlannerThatWasThrottledMayStillReduce) {
     const Json refused =
         world.validate("more", Json::array({LoopWorld::intent("buy", "0.3", "100.01")}));
     EXPECT_TRUE(to_text(refused).contains("strategy_disabled")) << to_text(refused);
-    const std::string exit = trade("sell", "1");
+    // What it is told offers the way out, and taking it at its word works.
+    const Json state = world.account();
+    EXPECT_EQ(to_text(*state.find("strategy_ids")), R"(["external"])");
+    const Json& envelope = *state.find("allowed_envelope");
+    EXPECT_EQ(
+        to_text(*envelope.items().at(0).find("blocked_by")),
+        R"(["policy_guardrails:strategy_disabled:ABCUSDT"])");
+    ASSERT_EQ(word(envelope.items().at(1), "side"), "sell");
+    const std::string room = word(envelope.items().at(1), "max_qty");
+    const std::string exit = trade("sell", room);
     EXPECT_TRUE(exit.contains("\"acked\"")) << exit;
+    EXPECT_TRUE(world.account().find("positions")->items().empty()) << room;
 }
 
 TEST_F(ControlServiceTest, AnUnknownOrderDegradesTheConcernAtOnce) {

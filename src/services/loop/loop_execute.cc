@@ -68,6 +68,27 @@ Json attempt_detail(const Decision& decision, Json orders) {
     return detail;
 }
 
+// A plan that no longer passes is answered as validation does: all reasons with what would pass;
+// the kill switch first and by its name, so that nobody plans anew against it.
+Json refused_execution(Error error, const std::string& audit_ref, const GateInput& input) {
+    std::vector<Hint> hints;
+    if (error == errors::gate_recheck_failed) {
+        hints = gate_hints(input, run_gates(input));
+    }
+    for (const Hint& hint : hints) {
+        error.problems.push_back({hint.reason, hint.text});
+    }
+    if (!hints.empty() && is_of_kill_switch(hints.front().reason)) {
+        error.next_step = hints.front().text;
+    }
+    Json answer = tool_error_answer(error, audit_ref);
+    answer.set("execution", Json::array());
+    if (!hints.empty()) {
+        answer.set("hints", encode(hints));
+    }
+    return answer;
+}
+
 const SymbolBook* book_with(const AccountBooks& books, const OrderClientId& id) {
     for (const SymbolBook& book : books.books) {
         if (book.find(id) != nullptr) {
@@ -133,8 +154,8 @@ Result<TurnReply> LoopService::run_execute(Turn& turn, const ExecutePlanRequest&
         if (decision.stage != DecisionStage::rejected) {
             return std::unexpected(executed.error());  // Not a no: nothing of this turn may stay.
         }
-        Json answer = tool_error_answer(executed.error(), decision.audit_ref);
-        answer.set("execution", Json::array());
+        Json answer = refused_execution(
+            executed.error(), decision.audit_ref, gate_input(decision, *gathered));
         save_decision(turn, std::move(decision));
         return Answer{200, to_text(answer), !executed.error().retryable()};
     }
@@ -169,18 +190,14 @@ Result<std::optional<Error>> why_taken(Turn& turn, const Decision& decision) {
 
 namespace {
 
-// All reasons with what to do about each; the kill switch first and by its name, so that nobody
-// plans anew against it.
 Error recheck_failed(const GateInput& input, const GateReport& report) {
     Error error = fail(errors::gate_recheck_failed, to_text(report.breaches.front())).error();
-    const std::vector<Hint> hints =
-        input.from_outside ? gate_hints(input, report) : std::vector<Hint>();
-    for (const Hint& hint : hints) {
-        error.problems.push_back({hint.reason, hint.text});
-    }
-    if (!hints.empty() && is_of_kill_switch(hints.front().reason)) {
+    const bool is_killed =
+        std::any_of(report.breaches.begin(), report.breaches.end(), [](const Breach& breach) {
+            return is_of_kill_switch(to_text(breach));
+        });
+    if (input.from_outside && is_killed) {
         error.message = std::string(kKillSwitchWords) + "Nothing was sent: " + error.message + ".";
-        error.next_step = hints.front().text;
     }
     return error;
 }

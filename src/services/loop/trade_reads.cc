@@ -6,16 +6,18 @@
 
 #include "contracts/json_schema.h"
 #include "contracts/venue/booked_fill.h"
+#include "services/loop/loop_store.h"
 
 namespace interlock {
 namespace {
 
 constexpr std::int64_t kScanPage = 500;
 
-// A member of the row and where it comes from.
+// A member of the row and where it comes from: the record, its detail, or the order's own row.
+enum class From { detail, record, order };
 struct Column {
     std::string_view name;
-    bool of_record = false;  // Else of the record's detail.
+    From from = From::detail;
 };
 constexpr std::array kFillColumns{
     Column{"symbol"},
@@ -30,7 +32,7 @@ constexpr std::array kFillColumns{
     Column{"trade_id"},
     Column{"order_client_id"},
     Column{"exchange_order_id"},
-    Column{"decision_id", true},
+    Column{"decision_id", From::record},
 };
 constexpr std::array kOrderColumns{
     Column{"symbol"},
@@ -42,7 +44,9 @@ constexpr std::array kOrderColumns{
     Column{"order_client_id"},
     Column{"exchange_order_id"},
     Column{"intent_id"},
-    Column{"decision_id", true},
+    Column{"decision_id", From::record},
+    Column{"state", From::order},
+    Column{"filled_qty", From::order},
 };
 constexpr std::array<std::string_view, 1> kFillEvents{kFillBookedEvent};
 constexpr std::array<std::string_view, 4> kOrderEvents{
@@ -86,7 +90,10 @@ Result<std::optional<Json>> row_of(
     Json row =
         Json::object({{"seq", entry.seq}, {"at", at.is_null() ? member(record, "timestamp") : at}});
     for (const Column& column : kind.columns) {
-        row.set(std::string(column.name), member(column.of_record ? record : *detail, column.name));
+        const Json& source = column.from == From::record ? record : *detail;
+        row.set(
+            std::string(column.name),
+            column.from == From::order ? Json() : member(source, column.name));
     }
     return row;
 }
@@ -170,6 +177,64 @@ Result<TradePage> read_orders(LedgerStore& store, const TradeQuery& query) {
     return read_back(store, query, kOrders);
 }
 
+namespace {
+
+// Of any account in any mode, the likeliest first: a record does not say which one its order is of.
+Result<std::shared_ptr<const OrderRecord>> find_order(
+    Turn& turn, const LoopMode& mode, const OrderClientId& id) {
+    std::vector<TradeMode> modes{mode.mode};
+    for (const TradeMode other : {TradeMode::paper, TradeMode::shadow, TradeMode::live}) {
+        if (other != mode.mode) {
+            modes.push_back(other);
+        }
+    }
+    std::vector<AccountId> accounts{default_account_id()};
+    accounts.insert(accounts.end(), mode.accounts.begin(), mode.accounts.end());
+    for (const TradeMode one : modes) {
+        for (const AccountId& account : accounts) {
+            TRY_ASSIGN(auto order, load_order(turn, {turn.tenant_id(), account, one}, id));
+            if (order) {
+                return order;
+            }
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+TurnRequest order_ends_turn(
+    Principal principal, TenantId tenant_id, TradePage page, TradePageTo done) {
+    const auto held = std::make_shared<TradePage>(std::move(page));
+    TurnRequest turn;
+    turn.tenant_id = std::move(tenant_id);
+    turn.principal = std::move(principal);
+    turn.function = "orders";
+    turn.decide = [held](Turn& t) -> Result<TurnReply> {
+        TRY_ASSIGN(const LoopMode mode, load_loop_mode(t, t.tenant_id()));
+        for (Json& row : held->rows.items()) {
+            const Json named = member(row, "order_client_id");
+            const auto id = OrderClientId::parse(named.is_string() ? named.as_string() : "");
+            if (!id) {
+                continue;
+            }
+            TRY_ASSIGN(const auto order, find_order(t, mode, *id));
+            if (order) {
+                row.set("state", to_final_word(order->state));
+                row.set("filled_qty", to_text(order->filled_qty));
+            }
+        }
+        return Answer{200, "{}"};
+    };
+    turn.reply = [held, done = std::move(done)](Result<Answer> answer) {
+        if (!answer) {
+            return done(std::unexpected(std::move(answer).error()));
+        }
+        done(std::move(*held));
+    };
+    return turn;
+}
+
 std::string fills_csv(const Json& rows) {
     return csv(rows, kFills);
 }
@@ -206,12 +271,19 @@ Json order_row_schema() {
         {"side", schema::or_null(schema::words({"buy", "sell"}))},
         {"qty", schema::or_null(schema::text("Base units."))},
         {"limit_price", schema::or_null(schema::text("Null: a market order."))},
-        {"submit_status", schema::words({"acked", "rejected", "timeout", "unknown"})},
+        {"submit_status",
+         schema::words(
+             {"acked", "rejected", "timeout", "unknown"}, "What its submission was answered.")},
         {"reject_code", schema::or_null(schema::text())},
         {"order_client_id", schema::text()},
         {"exchange_order_id", schema::or_null(schema::text())},
         {"intent_id", schema::text()},
         {"decision_id", schema::text()},
+        {"state",
+         schema::or_null(schema::words(
+             {"new", "partially_filled", "filled", "canceled", "rejected", "unknown"},
+             "What has become of it by now."))},
+        {"filled_qty", schema::or_null(schema::text("Base units, booked by now."))},
     });
 }
 

@@ -1,16 +1,18 @@
 // Orders and fills of a tenant, newest first, out of its audit ledger: what the books took is a
-// record there, however old. Any thread, no turn.
+// record there, however old. Any thread, no turn but the one that is named.
 //
 // A page looks at no more than kTradeScanMax records, so it may be shorter than asked for, or
 // empty, with more behind it. Records that were archived are in their files and not here.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "base/json.h"
 #include "ports/ledger_store.h"
+#include "services/turn.h"
 
 namespace interlock {
 
@@ -31,8 +33,15 @@ struct TradePage {
 
 // FILL_BOOKED, a row each.
 Result<TradePage> read_fills(LedgerStore& store, const TradeQuery& query);
-// What became of every order that was sent, as the answer to its submission says.
+// Every order that was sent, as the answer to its submission says; what has become of it since is
+// not in that record: `state` and `filled_qty` are null until order_ends_turn() was run.
 Result<TradePage> read_orders(LedgerStore& store, const TradeQuery& query);
+
+using TradePageTo = std::function<void(Result<TradePage>)>;
+// Fills in what has become of the orders by now. They move, so it takes a turn; null stays where no
+// account of the tenant knows the order.
+TurnRequest order_ends_turn(
+    Principal principal, TenantId tenant_id, TradePage page, TradePageTo done);
 
 // With a header line; for `Accept: text/csv`.
 std::string fills_csv(const Json& rows);
