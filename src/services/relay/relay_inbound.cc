@@ -203,6 +203,7 @@ void RelayInbound::take_word(RelayTurn& turn, Pending& pending, const PersonWord
         {.bot = arrival.bot,
          .user_id = source.user_id,
          .user_name = source.user_name,
+         .chat_id = source.chat_id,
          .is_dm = arrival.event.is_dm},
         word);
     pending.text = arrival_text(arrival);
