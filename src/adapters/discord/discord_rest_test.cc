@@ -195,6 +195,15 @@ TEST(DiscordCalls, OpenAndRenameAThread) {
         "condition_failed");
 }
 
+TEST(DiscordCalls, HangAThreadAtTheMessageThatIsNamed) {
+    Desk desk;
+    desk.wire.answer("POST /channels/10/messages/77/threads", json_answer(201, R"({"id":"77"})"));
+    EXPECT_EQ(desk.run(ThreadCreateAction{"10", "Plan", {}, "77"}).thread_id, "77");
+    EXPECT_EQ(desk.wire.calls()[0].body, R"({"name":"Plan","auto_archive_duration":1440})");
+    EXPECT_EQ(desk.run(ThreadCreateAction{"10", "Plan", {}, "77/../8"}).code, "invalid_request");
+    EXPECT_EQ(desk.wire.calls().size(), 1u);
+}
+
 TEST(DiscordCalls, DoNotRenameAThreadOfSomebodyElse) {
     Desk desk;
     desk.wire.answer(
