@@ -204,6 +204,21 @@ TEST(DiscordCalls, HangAThreadAtTheMessageThatIsNamed) {
     EXPECT_EQ(desk.wire.calls().size(), 1u);
 }
 
+// Discord blocks agents of another form than `DiscordBot (URL, version)`.
+TEST(DiscordRest, SaysWhoCallsInDiscordsForm) {
+    Desk desk;
+    desk.config.bot_id = "100";
+    desk.wire.answer(kSend, json_answer(200, R"({"id":"77"})"));
+    desk.run(with_nonce(hello()));
+    EXPECT_EQ(
+        header_of(desk.wire.calls().at(0), "User-Agent"),
+        "DiscordBot (https://discord.com/users/100, 1.0)");
+    desk.config.public_url = "https://desk.example";
+    desk.run(with_nonce(hello()));
+    EXPECT_EQ(
+        header_of(desk.wire.calls().at(1), "User-Agent"), "DiscordBot (https://desk.example, 1.0)");
+}
+
 TEST(DiscordCalls, DoNotRenameAThreadOfSomebodyElse) {
     Desk desk;
     desk.wire.answer(
