@@ -100,7 +100,10 @@ LoopService::LoopService(Parts parts)
     parts_.kill.set_account_word(
         [this](Turn& turn, const TenantId& tenant_id) -> Result<std::optional<Blocked>> {
             TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, tenant_id));
-            return why_blocked(turn, {tenant_id, default_account_id(), mode.mode});
+            TRY_ASSIGN(
+                const AccountView view,
+                load_account(turn, {tenant_id, default_account_id(), mode.mode}));
+            return view.account ? interlock::why_account_blocked(*view.account) : std::nullopt;
         });
     auto text = canonical_json(encode_config(parts_.config));
     CHECK(text.has_value());
