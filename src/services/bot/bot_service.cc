@@ -106,6 +106,7 @@ Result<std::string> BotService::move_to(Turn& turn, BotRecord record, BotState s
     record.state = state;
     TRY_ASSIGN(std::string ref, note(turn, record, std::move(wanted)));
     save(turn, std::move(record));
+    TRY(settle_blocks(turn, bot_account_of(turn.tenant_id())));
     return ref;
 }
 

@@ -45,14 +45,6 @@ public:
     TurnRequest act_turn(
         VenueAccount account, StrategyId id, std::optional<Timestamp> not_after = std::nullopt);
 
-    // What was noted last of an account and its strategies; kept, so that a restart notes nothing
-    // twice. Codes of `Blocked`; an absent one trades.
-    struct BlockedRow {
-        std::string code;
-        std::map<StrategyId, std::string> strategies;
-        friend bool operator==(const BlockedRow&, const BlockedRow&) = default;
-    };
-
     // The two halves of a tick, for whoever keeps instances and their record (services/bot).
     struct Round {
         std::optional<Blocked> blocked = std::nullopt;  // Why none of them trades.
@@ -62,6 +54,7 @@ public:
         Json seen = {};
         BlockedRow noted = {};                    // What blocks them, as on record.
         std::map<StrategyId, Blocked> held = {};  // Those that their own market blocks.
+        bool has_latched = false;                 // One of them ticks no more.
     };
     Result<Round> look_at(Turn& turn, const StrategyRuntime::Batch& batch);
     struct Act {
@@ -111,15 +104,6 @@ private:
     enum class Did { nothing, counted, recorded };
     Result<Did> run_part(Turn& turn, const Acting& acting);
     Result<void> drive(Turn& turn, Decision& decision, const LoopService::Gathered& facts);
-    // One record when an account, or one strategy of it, stops trading while it ticks, and one when
-    // it goes on. `noted` is the code on record.
-    struct BlockNote {
-        const VenueAccount& account;
-        const StrategyId* strategy_id = nullptr;  // Nothing: all of the account.
-        const std::optional<Blocked>& blocked;
-        std::string& noted;
-    };
-    static Result<void> note_blocked(Turn& turn, const BlockNote& note);
     Result<void> note_quiet(Turn& turn, const VenueAccount& account, const Round& round);
     std::shared_ptr<const Strategy> strategy_of(const StrategyInstance& instance) const;
     std::optional<Blocked> why_held(
@@ -127,7 +111,8 @@ private:
         const Concern* concern,
         const Account* account,
         const MarketSet& market) const;
-    Result<void> fail_tick(Turn& turn, StrategyInstance instance, const Error& error);
+    // Whether it latched the instance; then the caller settles its blocks.
+    Result<bool> fail_tick(Turn& turn, StrategyInstance instance, const Error& error);
     TurnRequest failure_turn(VenueAccount account, StrategyId id, Error error);
 
     Parts parts_;
