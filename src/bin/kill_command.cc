@@ -130,6 +130,18 @@ ExitCode run_status(const GlobalOptions& global, const KillChoice& choice) {
         std::cout << "The file " << *folder << "/KILL is there: nothing trades.\n";
     }
     std::cout << describe_statuses(*rows);
+    for (const auto& [tenant_id, status] : *rows) {
+        const bool trades = tenant_id != system_tenant() && blocked_code(status).empty();
+        const auto held =
+            trades ? held_strategies(server, tenant_id) : Result<std::vector<HeldStrategies>>();
+        if (!held) {
+            return report_failure(global, held.error());
+        }
+        for (const HeldStrategies& one : *held) {
+            std::cout << print_safe(describe(tenant_id, one)) << " " << print_safe(one.next)
+                      << "\n";
+        }
+    }
     return ExitCode::ok;
 }
 

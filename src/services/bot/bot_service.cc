@@ -6,6 +6,7 @@
 namespace interlock {
 
 BotService::BotService(Parts parts) : parts_(std::move(parts)), weight_(parts_.weight_per_minute) {
+    parts_.ticker.set_keeper(*this);
     parts_.approvals.register_kind(
         ApprovalKind::config_proposal,
         {.execute = [this](

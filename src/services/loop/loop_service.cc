@@ -285,8 +285,12 @@ Result<bool> LoopService::is_trading_enabled(Turn& turn, const Account& account)
     return enabled;
 }
 
+Result<std::optional<Blocked>> LoopService::why_stopped(Turn& turn, const TenantId& tenant_id) {
+    return parts_.kill.why_stopped(turn, tenant_id);
+}
+
 Result<std::optional<Blocked>> LoopService::why_blocked(Turn& turn, const VenueAccount& key) {
-    TRY_ASSIGN(std::optional<Blocked> blocked, parts_.kill.why_stopped(turn, key.tenant_id));
+    TRY_ASSIGN(std::optional<Blocked> blocked, why_stopped(turn, key.tenant_id));
     if (blocked) {
         return blocked;
     }

@@ -257,11 +257,18 @@ std::shared_ptr<const Strategy> StrategyTicker::strategy_of(
 
 Result<std::optional<Blocked>> StrategyTicker::why_blocked(
     Turn& turn, const StrategyInstance& instance, const Concern* concern) const {
-    TRY_ASSIGN(std::optional<Blocked> blocked, parts_.loop.why_blocked(turn, instance.account));
+    TRY_ASSIGN(
+        std::optional<Blocked> blocked, parts_.loop.why_stopped(turn, instance.account.tenant_id));
+    if (!blocked && keeper_ != nullptr && instance.mode == InstanceMode::active) {
+        blocked = keeper_->why_held_up(instance);
+    }
+    TRY_ASSIGN(const AccountView view, load_account(turn, instance.account));
+    if (!blocked && view.account) {
+        blocked = why_account_blocked(*view.account);
+    }
     if (blocked) {
         return blocked;
     }
-    TRY_ASSIGN(const AccountView view, load_account(turn, instance.account));
     const MarketSet market = parts_.feed.facts(std::vector<Symbol>{instance.symbol});
     return why_held(instance, concern, view.account.get(), market);
 }

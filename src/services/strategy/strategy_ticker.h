@@ -25,6 +25,14 @@ inline constexpr ErrorKind strategy_failed{
     "strategy_failed", 422, false, "Read the strategy's last_error, mend it, then resume it."};
 }  // namespace errors
 
+// Who keeps instances of its own and knows what holds them up besides their market (services/bot).
+class StrategyKeeper {
+public:
+    virtual ~StrategyKeeper() = default;
+    // Any thread. Nothing of instances that it does not keep.
+    virtual std::optional<Blocked> why_held_up(const StrategyInstance& instance) const = 0;
+};
+
 class StrategyTicker {
 public:
     static constexpr std::int64_t kErrorsInRowMax = 3;
@@ -37,6 +45,9 @@ public:
         SubmitTurn submit;
     };
     explicit StrategyTicker(Parts parts) : parts_(std::move(parts)) {}
+
+    // Before the engine starts; it outlives every turn.
+    void set_keeper(const StrategyKeeper& keeper) { keeper_ = &keeper; }
 
     // The turns of everything that is due; the watch submits them, the simulator runs them.
     std::vector<TurnRequest> due_turns(Timestamp now);
@@ -85,7 +96,8 @@ public:
         const LoopService::Gathered& facts,
         std::shared_ptr<const StrategyInstance> of,
         std::shared_ptr<const Concern> concern) const;
-    // Why an instance does not trade although it is active: its account's reason first.
+    // Why an instance does not trade although it is active: the switches' reason first, then its
+    // keeper's, its account's and its market's.
     Result<std::optional<Blocked>> why_blocked(
         Turn& turn, const StrategyInstance& instance, const Concern* concern) const;
     // Steps the strategy on its own effective risk mode; never throws.
@@ -116,6 +128,7 @@ private:
     TurnRequest failure_turn(VenueAccount account, StrategyId id, Error error);
 
     Parts parts_;
+    const StrategyKeeper* keeper_ = nullptr;
 };
 
 }  // namespace interlock
