@@ -19,6 +19,17 @@ bool is_true(const Json& json, std::string_view key) {
     return value != nullptr && value->is_bool() && value->as_bool();
 }
 
+bool is_silent(const Json& bot) {
+    return bot.find("bot_state")->as_string() == "running" &&
+           (is_true(bot, "stalled") || !is_true(bot, "connected"));
+}
+
+// Of a list of strategies: one that the bot keeps and that would trade.
+bool is_makers(const Json& strategy) {
+    return strategy.find("strategy_id")->as_string().starts_with(kBotStrategyPrefix) &&
+           strategy.find("mode")->as_string() == "active";
+}
+
 }  // namespace
 
 void Simulation::look_at_displays(const TenantId& tenant_id, bool in_turns) {
@@ -31,7 +42,7 @@ void Simulation::look_at_displays(const TenantId& tenant_id, bool in_turns) {
          .where = "/status",
          .code = code_in(bot),
          .is_latched = is_latched,
-         .is_stalled = runs && (is_true(bot, "stalled") || !is_true(bot, "connected")),
+         .is_stalled = is_silent(bot),
          .is_strategy = true});
     if (is_true(bot, "trading") != (runs && code_in(bot).empty())) {
         log_.report("blocked", "/status of " + tenant_id.text() + " contradicts itself");
@@ -40,7 +51,8 @@ void Simulation::look_at_displays(const TenantId& tenant_id, bool in_turns) {
         return;
     }
     const auto look = [&](const std::string& where) {
-        return [this, account, where, is_latched](const Result<Answer>& answer) {
+        return [this, tenant_id, account, where, is_latched](const Result<Answer>& answer) {
+            const bool is_stalled = is_silent(server_->bot_status(tenant_id));
             const auto json = answer ? parse_json(answer->body) : Result<Json>(Json());
             const Json* const list = json ? json->find("strategies") : nullptr;
             const std::vector<Json> told =
@@ -51,6 +63,7 @@ void Simulation::look_at_displays(const TenantId& tenant_id, bool in_turns) {
                      .where = where,
                      .code = code_in(one),
                      .is_latched = is_latched,
+                     .is_stalled = is_stalled && list != nullptr && is_makers(one),
                      .is_strategy = list != nullptr});
             }
         };

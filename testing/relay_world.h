@@ -155,7 +155,10 @@ struct RelayWorld {
                       met_strangers.push_back(met);
                       return std::string("Send /link CODE.");
                   },
-              .wish_for = {},
+              .wish_for =
+                  [this](RelayTurn&, const BotKey&, const std::string& user) {
+                      return std::exchange(wishes[user], {});
+                  },
               .move_chat =
                   [this](
                       RelayTurn&, const BotKey&, const ChatMove& move) { moves.push_back(move); },
@@ -329,6 +332,7 @@ struct RelayWorld {
     RelayDelivery delivery;
     std::vector<std::pair<Person, PersonWord>> words;
     std::vector<Encounter> met_strangers;
+    std::map<std::string, std::string> wishes;  // By user; told once.
     std::vector<ChatMove> moves;
     std::vector<CapabilityDraft> capabilities;
     std::vector<std::pair<std::string, std::string>> notices;

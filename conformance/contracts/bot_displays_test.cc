@@ -35,15 +35,34 @@ TEST_F(BotDisplays, EveryDisplayTellsTheSameReason) {
         }
         return codes;
     };
-    const auto set_trading = [&](bool enabled) {
+    const auto set_trading = [&](bool enabled, std::string key = {}) {
+        key = !key.empty() ? key : enabled ? "on" : "off";
         const HttpResponse response = api.as_human(
             owner,
             {"POST",
              "/trading",
-             std::string(R"({"idempotency_key":")") + (enabled ? "on" : "off") + R"(","enabled":)" +
-                 (enabled ? "true}" : "false}")});
+             R"({"idempotency_key":")" + key + R"(","enabled":)" + (enabled ? "true}" : "false}")});
         ASSERT_EQ(response.status, 200) << response.body;
     };
+    EXPECT_EQ(told(), std::set<std::string>{"trades"});
+    // A stall is the bot's and its strategies' own: neither tenant nor account is stopped by it.
+    ASSERT_EQ(api.at_tenant(owner, {"POST", "/disconnect-exchange"}).status, 200);
+    for (const std::string path : {"/status", "/instances", "/instances/bot.btcusdt"}) {
+        EXPECT_EQ(code_in(path), "stalled") << path;
+    }
+    const Json instance = BotApi::body_of(api.as_human(owner, {"GET", "/instances/bot.btcusdt"}));
+    EXPECT_EQ(BotApi::word_at(instance, "status"), "blocked") << to_text(instance);
+    EXPECT_EQ(
+        BotApi::word_at(*instance.find("report")->find("state")->find("blocked"), "code"),
+        "stalled");
+    EXPECT_EQ(code_in("/kill"), "trades");
+    EXPECT_EQ(code_in("/account"), "trades");
+    set_trading(false, "account off");
+    EXPECT_EQ(code_in("/status"), "stalled");
+    EXPECT_EQ(code_in("/instances"), "stalled");
+    set_trading(true, "account on");
+    ASSERT_EQ(api.at_tenant(owner, {"POST", "/connect-exchange"}).status, 200);
+    api.world.pass(Duration::of_seconds(30));
     EXPECT_EQ(told(), std::set<std::string>{"trades"});
     set_trading(false);
     EXPECT_EQ(told(), std::set<std::string>{"account_disabled"});

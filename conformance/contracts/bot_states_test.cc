@@ -455,6 +455,16 @@ TEST_F(BotContract, ABlockedBotSaysThatItDoesNotTrade) {
     api.world.pass(Duration::of_seconds(40));
     EXPECT_EQ(events("TRADING_UNBLOCKED"), 1);
     EXPECT_EQ(*status().find("trading"), Json(true)) << to_text(status());
+
+    // A bot that is stopped while it is blocked is not blocked any more, and the record says so.
+    ASSERT_EQ(
+        api.at_tenant(owner, {"POST", "/trading", R"({"enabled":false,"idempotency_key":"x"})"})
+            .status,
+        200);
+    api.world.pass(Duration::of_seconds(20));
+    EXPECT_EQ(events("TRADING_BLOCKED"), 2);
+    ASSERT_EQ(api.at_tenant(owner, {"POST", "/stop"}).status, 200);
+    EXPECT_EQ(events("TRADING_UNBLOCKED"), 2);
 }
 
 // Zero cache: a pulse tells when it fetched what it acted on; equal idle ones are counted.

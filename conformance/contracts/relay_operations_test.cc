@@ -273,6 +273,18 @@ TEST_F(RelayOperations, APromptIsPressedFromTheConsole) {
     ASSERT_TRUE(heard->event.prompt_response.has_value());
     EXPECT_EQ(heard->event.prompt_response->option_id, "yes");
     EXPECT_EQ(refusal({"press_on_console", press("maybe")}), "not_found");
+
+    // 003 §3: a second press is allowed by the gate and reaches nobody, and that is what is told.
+    const Json closed = ask({"press_on_console", press("no")});
+    EXPECT_FALSE(truth_at(closed, "is_delivered"));
+    EXPECT_TRUE(gateway.socket->take_frames().empty());
+    const Json why =
+        ask({"explain_relay_event", {}, "event=" + percent_encode(text_at(closed, "event"))});
+    const Json& decision = why.find("decisions")->items().at(0);
+    EXPECT_TRUE(truth_at(decision, "delivers"));
+    EXPECT_EQ(text_at(decision, "outcome"), "not_delivered");
+    EXPECT_EQ(text_at(why, "note"), "prompt_closed");
+    EXPECT_NE(text_at(why, "because").find("answered already"), std::string::npos);
 }
 
 TEST_F(RelayOperations, ThreeSocketsWithoutAnAckMakeADeadLetterThatMayBeHadBack) {

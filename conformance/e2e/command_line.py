@@ -58,6 +58,30 @@ def stop_and_release(commands):
     assert not commands.run("doctor")["warning"]
 
 
+def a_release_says_what_still_holds(commands):
+    """Enabling trading with the release undoes the stop's own, not what somebody turned off before."""
+    off = commands.as_human("trading", "off", "--reason", "closed for today")
+    assert not off["trading_enabled"] and off["blocked"]["code"] == "account_disabled", off
+    commands.run("kill", "on", "--tenant", "demo")
+    shown = commands.run("kill", "off", "--enable-trading", as_json=False)
+    assert "something else holds still: Trading is off on the account main." in shown, shown
+    assert "it trades again" not in shown, shown
+    (waiting,) = commands.run("approvals", "list", "--state", "pending")["approvals"]
+    assert "and enable trading; still holding then: Trading is off" in waiting["summary"], waiting
+    noted = [one for one in commands.run("doctor")["checks"] if one["name"] == "approvals"]
+    assert len(noted) == 1 and waiting["approval_id"] in noted[0]["detail"], noted
+    commands.as_human("approvals", "approve", waiting["approval_id"], "--yes")
+    told = commands.run("kill", "status", "--tenant", "demo")["switches"][0]
+    assert told["blocked"]["code"] == "account_disabled", told
+    assert commands.as_human("trading", "on")["blocked"] is None
+    commands.run("kill", "on", "--tenant", "demo")
+    shown = commands.run("kill", "off", "--enable-trading", as_json=False)
+    assert "With that approval trading is enabled as well." in shown, shown
+    (waiting,) = commands.run("approvals", "list", "--state", "pending")["approvals"]
+    commands.as_human("approvals", "approve", waiting["approval_id"], "--yes")
+    assert commands.run("kill", "status", "--tenant", "demo")["switches"][0]["blocked"] is None
+
+
 def reject_on_terminal(commands):
     commands.run("kill", "on", "--tenant", "demo")
     approval = commands.run("kill", "off", "--tenant", "demo")["release_approval_id"]
@@ -147,7 +171,7 @@ def main():
         try:
             server = plane.start_server(folder)
             commands = Commands(f"{folder}/data")
-            for step in (make_people, stop_and_release, reject_on_terminal, read_ledger, complete):
+            for step in (make_people, stop_and_release, a_release_says_what_still_holds, reject_on_terminal, read_ledger, complete):
                 step(commands)
                 print(f"{step.__name__}: ok")
             stop_everything(commands, server)

@@ -3,6 +3,8 @@ by the operator and let in by his number or a code; what is said to one bot stay
 followed; and people leave by their own word.
 """
 
+import http.client
+import json
 import pathlib
 import shutil
 import sys
@@ -21,8 +23,9 @@ GROUP, MOVED = -55, -1000055
 
 
 class Gateway:
-    def __init__(self, address):
-        self.wire = relay_wire.RelayWire(address, "gw1", SECRET)
+    def __init__(self, address, gateway_id="gw1"):
+        self.address, self.gateway_id = address, gateway_id
+        self.wire = relay_wire.RelayWire(address, gateway_id, SECRET)
         self.wire.send({"type": "hello", "platform": "telegram", "botId": "777"})
 
     def next_message(self):
@@ -31,6 +34,14 @@ class Gateway:
             if frame["type"] == "inbound":
                 self.wire.send({"type": "inbound_ack", "bufferId": frame["bufferId"]})
                 return frame["event"]
+
+    def manage(self, path, body):
+        line = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)
+        line.request("POST", path, json.dumps(body),
+                     {"Authorization": "Bearer " + relay_wire.upgrade_token(self.gateway_id, SECRET),
+                      "Content-Type": "application/json"})
+        answer = line.getresponse()
+        return answer.status, json.loads(answer.read())
 
 
 def strangers(commands):
@@ -88,14 +99,36 @@ def a_group_is_followed(one, commands, gateway):
     assert [route["discriminator"] for route in commands.run("relay", "route", "list")["routes"]] == [str(MOVED)]
 
 
+def who_asks_for_his_messages_is_told_him(one, commands, gateway):
+    commands.run("relay", "gateway", "add", "--gateway-id", "gw2", "--tenant", "demo", "--instance", "i2",
+                 "--secret", SECRET)
+    commands.run("relay", "bind", "--platform", "telegram", "--bot-id", "777", "--user", str(ANN), "--instance", "i2")
+    other = Gateway(gateway.address, "gw2")
+    status, asked = other.manage("/manage/dm-default", {"platform": "telegram", "userId": str(ANN), "botId": "777"})
+    assert (status, asked["state"]) == (200, "asked"), asked
+    before = len(one.sent)
+    for number in (10, 11):
+        one.say(number, ANN, text="to the one I chose")
+        assert gateway.next_message()["text"] == "to the one I chose"
+    chat, told = one.answer_after(before)
+    assert chat == str(ANN) and "i2 asks to get your direct messages" in told and "/default i2" in told, told
+    one.say(12, ANN, text="/default 2")
+    assert "go to i2 now" in one.answer_after(before + 1)[1], one.sent  # Told once, although he spoke twice.
+    one.say(13, ANN, text="to the other")
+    assert other.next_message()["text"] == "to the other"
+    one.say(14, ANN, text="/unlink 2")
+    assert "no longer linked to i2" in one.answer_after(before + 2)[1], one.sent
+    other.wire.cut()
+
+
 def people_leave_by_their_own_word(one, gateway):
     before = len(one.sent)
-    one.say(10, ANN, text="/whoami")
+    one.say(20, ANN, text="/whoami")
     assert "1. i1" in one.answer_after(before)[1], one.sent
-    one.say(11, ANN, text="/unlink")
+    one.say(21, ANN, text="/unlink")
     assert "no longer linked to i1" in one.answer_after(before + 1)[1], one.sent
-    one.say(12, ANN, text="nobody hears this")
-    one.wait_for("the last word", lambda: one.offset > 12)
+    one.say(22, ANN, text="nobody hears this")
+    one.wait_for("the last word", lambda: one.offset > 22)
 
 
 def main():
@@ -114,6 +147,7 @@ def main():
     a_stranger_is_told_and_let_in_by_his_number(one, commands, gateway)
     another_bot_is_another_link(one, two, commands, gateway)
     a_group_is_followed(one, commands, gateway)
+    who_asks_for_his_messages_is_told_him(one, commands, gateway)
     people_leave_by_their_own_word(one, gateway)
     gateway.wire.cut()
     assert server.stop() == 0

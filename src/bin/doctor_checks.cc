@@ -325,6 +325,7 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
     if (exists(folder)) {
         add(check_server(folder));
         add(check_trading(folder));
+        add(check_approvals(folder));
         add(check_relay(folder));
         add(check_ledger_files(folder));
         findings.push_back(check_kill_file(folder));

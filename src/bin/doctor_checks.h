@@ -30,6 +30,8 @@ std::vector<DoctorFinding> check_data_folder(const std::string& data_folder);
 std::vector<DoctorFinding> check_server(const std::string& data_folder);
 // Whether the host and each tenant may trade, as the running server says.
 std::vector<DoctorFinding> check_trading(const std::string& data_folder);
+// What waits for a human's word.
+std::vector<DoctorFinding> check_approvals(const std::string& data_folder);
 // Bots that do not hear their platform and instances that shed, as the running server knows them.
 std::vector<DoctorFinding> check_relay(const std::string& data_folder);
 std::vector<DoctorFinding> judge_relay(const Json& status);  // What relay_status answers.

@@ -229,6 +229,7 @@ TEST(Doctor, WarnsWhileNothingTrades) {
         return std::string(R"({"active":false,"blocked":)") + blocked + "}";
     };
     std::string host = status("null");
+    std::string more = R"({"strategy_id":"a","blocked":null})";
     std::string demo = status(R"({"code":"disabled","reason":"Off.","next":"Enable it."})");
     const TestServer server(folder.path().string(), [&](const HttpRequest& request) {
         if (request.path() == "/tenants") {
@@ -237,8 +238,9 @@ TEST(Doctor, WarnsWhileNothingTrades) {
         if (request.path() == "/api/demo/instances") {
             return json_answer(
                 200,
-                R"({"strategies":[{"strategy_id":"a","blocked":null},{"strategy_id":"b",)"
-                R"("blocked":{"code":"paused","reason":"Held up.","next":"Let it go."}}]})");
+                R"({"strategies":[{"strategy_id":"b",)"
+                R"("blocked":{"code":"paused","reason":"Held up.","next":"Let it go."}},)" +
+                    more + "]}");
         }
         return json_answer(200, request.path() == "/api/_system/kill" ? host : demo);
     });
@@ -260,9 +262,36 @@ TEST(Doctor, WarnsWhileNothingTrades) {
     EXPECT_EQ(held[0].detail, "demo's strategy b does not trade. Held up.");
     EXPECT_EQ(held[0].next_step, "Let it go.");
 
+    // A bot's strategies that share a reason are one line.
+    more = R"({"strategy_id":"c","blocked":{"code":"paused","reason":"Held up.","next":"x"}},)"
+           R"({"strategy_id":"d","blocked":{"code":"stalled","reason":"Silent.","next":"Wait."}})";
+    const auto several = check_trading(folder.path().string());
+    ASSERT_EQ(several.size(), 2U);
+    EXPECT_EQ(several[0].detail, "demo's strategies b, c do not trade. Held up.");
+    EXPECT_EQ(several[1].detail, "demo's strategy d does not trade. Silent.");
+
     host = status(R"({"code":"stopped_for_all","reason":"All off.","next":"Release."})");
     EXPECT_EQ(check_trading(folder.path().string())[0].detail, "_system does not trade. All off.");
     EXPECT_TRUE(describe({}, false).contains("Fit to run."));
+}
+
+TEST(Doctor, NotesWhatWaitsForAHuman) {
+    const TempFolder folder;
+    std::string waiting =
+        R"({"approval_id":"apr_1","tenant_id":"demo","summary":"Release","created_at":"1"})";
+    const TestServer server(folder.path().string(), [&](const HttpRequest& request) {
+        if (request.path() == "/tenants") {
+            return json_answer(200, R"({"tenants":[{"tenant_id":"demo"}],"next_after":null})");
+        }
+        const bool is_demo = request.path() == "/api/demo/approvals";
+        return json_answer(200, R"({"approvals":[)" + (is_demo ? waiting : "") + "]}");
+    });
+    const auto found = check_approvals(folder.path().string());
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].health, Health::note);
+    EXPECT_EQ(found[0].detail, "1 request waiting for a human: apr_1 (demo: Release)");
+    waiting.clear();
+    EXPECT_TRUE(check_approvals(folder.path().string()).empty());
 }
 
 }  // namespace

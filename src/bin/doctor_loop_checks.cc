@@ -1,5 +1,6 @@
 // The checks of `interlock doctor` that concern trading: limits that can say no, and the venue.
 #include "adapters/paper/paper_venue.h"
+#include "bin/approval_call.h"
 #include "bin/console.h"
 #include "bin/doctor_checks.h"
 #include "bin/kill_call.h"
@@ -11,6 +12,7 @@ namespace interlock {
 namespace {
 
 constexpr std::chrono::milliseconds kServerPatience{2'000};
+constexpr std::size_t kApprovalsNamedMax = 5;
 constexpr std::int64_t kSkewMax = 1000;  // Milliseconds; beyond it execution counts as degraded.
 
 // The limits a new account gets, as the server makes them.
@@ -34,21 +36,9 @@ void add_name(std::string& names, std::string_view name) {
 // Strategies that are held up while the rest of their tenant trades.
 Result<void> find_held(
     ServerClient& server, const TenantId& tenant_id, std::vector<DoctorFinding>& findings) {
-    TRY_ASSIGN(
-        const ServerAnswer answer,
-        server.get("/api/" + percent_encode(tenant_id.text()) + "/instances"));
-    const Json* const list = answer.body.find("strategies");
-    const Json::Array none;
-    for (const Json& one : list == nullptr ? none : list->items()) {
-        const Json* const why = one.find("blocked");
-        if (why != nullptr && !why->is_null()) {
-            findings.push_back(
-                {"trading",
-                 Health::warning,
-                 tenant_id.text() + "'s strategy " + text_at(one, "strategy_id") +
-                     " does not trade. " + text_at(*why, "reason"),
-                 text_at(*why, "next")});
-        }
+    TRY_ASSIGN(const std::vector<HeldStrategies> all, held_strategies(server, tenant_id));
+    for (const HeldStrategies& held : all) {
+        findings.push_back({"trading", Health::warning, describe(tenant_id, held), held.next});
     }
     return {};
 }
@@ -84,6 +74,27 @@ std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
         return {{"trading", Health::good, count_text(tenants, "tenant") + " may trade", {}}};
     }
     return blocked;
+}
+
+std::vector<DoctorFinding> check_approvals(const std::string& data_folder) {
+    ServerClient server(data_folder, kServerPatience);
+    const auto pending = list_approvals(server, {.tenant = {}, .state = "pending"});
+    if (!pending || pending->empty()) {
+        return {};  // check_server() says what keeps the server from answering.
+    }
+    std::string names;
+    for (std::size_t i = 0; i < std::min(pending->size(), kApprovalsNamedMax); ++i) {
+        add_name(
+            names,
+            text_at((*pending)[i], "approval_id") + " (" + text_at((*pending)[i], "tenant_id") +
+                ": " + text_at((*pending)[i], "summary") + ")");
+    }
+    return {
+        {"approvals",
+         Health::note,
+         count_text(static_cast<std::int64_t>(pending->size()), "request") +
+             " waiting for a human: " + names + (pending->size() > kApprovalsNamedMax ? ", …" : ""),
+         "See `interlock approvals list --state pending`; a human approves or rejects each."}};
 }
 
 DoctorFinding check_limits(const Config& config, std::span<const MarketRules> markets) {

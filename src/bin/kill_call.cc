@@ -198,6 +198,41 @@ std::string blocked_code(const Json& status) {
     return blocked == nullptr || blocked->is_null() ? "" : text_at(*blocked, "code");
 }
 
+Result<std::vector<HeldStrategies>> held_strategies(
+    ServerClient& server, const TenantId& tenant_id) {
+    TRY_ASSIGN(
+        const ServerAnswer answer,
+        server.get("/api/" + percent_encode(tenant_id.text()) + "/instances"));
+    const Json* const list = answer.body.find("strategies");
+    const Json::Array none;
+    std::vector<HeldStrategies> held;
+    for (const Json& one : list == nullptr ? none : list->items()) {
+        const Json* const why = one.find("blocked");
+        if (why == nullptr || why->is_null()) {
+            continue;
+        }
+        const std::string reason = text_at(*why, "reason");
+        auto same = std::ranges::find(held, reason, &HeldStrategies::reason);
+        if (same == held.end()) {
+            held.push_back({.ids = {}, .reason = reason, .next = text_at(*why, "next")});
+            same = held.end() - 1;
+        }
+        same->ids.push_back(text_at(one, "strategy_id"));
+    }
+    return held;
+}
+
+std::string describe(const TenantId& tenant_id, const HeldStrategies& held) {
+    std::string names;
+    for (const std::string& id : held.ids) {
+        names += (names.empty() ? "" : ", ") + id;
+    }
+    return tenant_id.text() +
+           (held.ids.size() == 1 ? "'s strategy " + names + " does not trade. "
+                                 : "'s strategies " + names + " do not trade. ") +
+           held.reason;
+}
+
 std::string describe_statuses(const KillStatuses& statuses) {
     std::vector<std::vector<std::string>> rows;
     for (const auto& [tenant_id, status] : statuses) {

@@ -61,4 +61,15 @@ Result<KillStatuses> kill_statuses(ServerClient& server, const KillChoice& choic
 std::string blocked_code(const Json& status);
 std::string describe_statuses(const KillStatuses& statuses);
 
+// Strategies that do not trade although their tenant may; those of one reason together.
+struct HeldStrategies {
+    std::vector<std::string> ids;
+    std::string reason;
+    std::string next;
+};
+Result<std::vector<HeldStrategies>> held_strategies(
+    ServerClient& server, const TenantId& tenant_id);
+// "demo's strategies a, b do not trade. Held up."
+std::string describe(const TenantId& tenant_id, const HeldStrategies& held);
+
 }  // namespace interlock

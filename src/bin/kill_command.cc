@@ -26,6 +26,20 @@ ExitCode run_on(const GlobalOptions& global, const KillChoice& choice) {
     return outcome.exit_code;
 }
 
+// The approval enables trading; it does not undo what somebody else turned off.
+std::string trading_after(const TenantId& place, const Json& payload) {
+    if (place == system_tenant()) {
+        return "With that approval trading is enabled on the host; a tenant that is off by itself "
+               "stays off.\n";
+    }
+    const Json* const left = payload.find("still_blocked");
+    if (left == nullptr || left->is_null()) {
+        return "With that approval trading is enabled as well.\n";
+    }
+    return "With that approval trading is enabled, but something else holds still: " +
+           print_safe(text_at(*left, "reason")) + " " + print_safe(text_at(*left, "next")) + "\n";
+}
+
 ExitCode run_off(const GlobalOptions& global, KillChoice choice) {
     const auto folder = chosen_data_folder(global);
     if (!folder) {
@@ -75,7 +89,7 @@ ExitCode run_off(const GlobalOptions& global, KillChoice choice) {
               << render_fields(
                      {{"approval", approval_id},
                       {"approve with", "interlock approvals approve " + approval_id}})
-              << (trades ? "With that approval it trades again.\n"
+              << (trades ? trading_after(*place, *payload)
                          : "Trading stays off after it until a human runs `interlock trading on`; "
                            "`--enable-trading` asks for both in one approval.\n");
     if (FileKillFlag(*folder).is_raised()) {
@@ -116,6 +130,18 @@ ExitCode run_status(const GlobalOptions& global, const KillChoice& choice) {
         std::cout << "The file " << *folder << "/KILL is there: nothing trades.\n";
     }
     std::cout << describe_statuses(*rows);
+    for (const auto& [tenant_id, status] : *rows) {
+        const bool trades = tenant_id != system_tenant() && blocked_code(status).empty();
+        const auto held =
+            trades ? held_strategies(server, tenant_id) : Result<std::vector<HeldStrategies>>();
+        if (!held) {
+            return report_failure(global, held.error());
+        }
+        for (const HeldStrategies& one : *held) {
+            std::cout << print_safe(describe(tenant_id, one)) << " " << print_safe(one.next)
+                      << "\n";
+        }
+    }
     return ExitCode::ok;
 }
 

@@ -43,6 +43,7 @@ struct Ground {
     Clock& clock;
     IdSource& ids;
     PlatformHttp http;
+    const std::string& site;
 };
 
 Result<std::unique_ptr<ChatPlatform>> make_discord(
@@ -54,6 +55,7 @@ Result<std::unique_ptr<ChatPlatform>> make_discord(
     discord.application_id = config.value("application_id");
     discord.api_base = or_else(config.value("api_base"), kDiscordApiBase);
     discord.gateway_url = config.value("gateway_url");
+    discord.public_url = or_else(config.public_url, ground.site);
     TRY_ASSIGN(discord.intents, number_of(config, "intents", discord_intents::usual));
     TRY_ASSIGN(discord.shards, number_of(config, "shards", 0));
     TRY(check_discord_config(discord));
@@ -116,8 +118,8 @@ std::unique_ptr<ConsolePlatform> make_console(const RelayBotConfig& config, cons
 }  // namespace
 
 Result<RelayBots> make_relay_bots(
-    const std::vector<RelayBotConfig>& configs, Clock& clock, IdSource& ids) {
-    const Ground ground{clock, ids, web_platform_http()};
+    const std::vector<RelayBotConfig>& configs, const RelayBotParts& parts) {
+    const Ground ground{parts.clock, parts.ids, web_platform_http(), parts.site};
     RelayBots bots;
     for (const RelayBotConfig& config : configs) {
         if (config.platform == "discord") {

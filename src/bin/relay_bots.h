@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "adapters/console/console_platform.h"
@@ -17,8 +18,13 @@ struct RelayBots {
     ConsolePlatform* console = nullptr;  // One of them; null: none was configured.
 };
 
+struct RelayBotParts {
+    Clock& clock;
+    IdSource& ids;
+    std::string site = {};  // Where this server is found, for platforms that want to know.
+};
 // `invalid_config` with the key that is wrong.
 Result<RelayBots> make_relay_bots(
-    const std::vector<RelayBotConfig>& configs, Clock& clock, IdSource& ids);
+    const std::vector<RelayBotConfig>& configs, const RelayBotParts& parts);
 
 }  // namespace interlock

@@ -75,7 +75,9 @@ Result<void> RelayPlatform::build() {
         allowed.push_back(*parse_cidr(text));  // Checked when it was read.
     }
     waker_ = std::make_unique<HttpWakeCaller>(EgressGuard(std::move(allowed)));
-    TRY_ASSIGN(bots_, make_relay_bots(config.bots, parts_.clock, parts_.ids));
+    TRY_ASSIGN(
+        bots_,
+        make_relay_bots(config.bots, {parts_.clock, parts_.ids, parts_.config.http_public_url}));
     std::vector<ChatPlatform*> bots;
     for (const auto& bot : bots_.all) {
         bots.push_back(bot.get());

@@ -242,6 +242,19 @@ std::optional<Blocked> KillSwitchService::why_stopped(const TenantId& tenant_id)
     return why_stopped(tenant_id, {state_of(tenant_id), state_of(system_tenant()), store_failure_});
 }
 
+Result<std::optional<Blocked>> KillSwitchService::left_after_release(
+    Turn& turn, const TenantId& tenant_id) {
+    const bool is_host = tenant_id == system_tenant();
+    const KillState free;
+    TRY_ASSIGN(const KillState global, load_state(turn, system_tenant()));
+    std::optional<Blocked> left =
+        interlock::why_stopped({.own = free, .global = is_host ? free : global});
+    if (!left && account_word_ && !is_host) {
+        TRY_ASSIGN(left, account_word_(turn, tenant_id));
+    }
+    return left;
+}
+
 Result<void> KillSwitchService::cite_in_tenants(
     Turn& turn, const std::string& event, const std::string& ref) {
     for (const TenantId& tenant_id : parts_.directory.tenants()) {
@@ -323,6 +336,10 @@ Result<TurnReply> KillSwitchService::run_release_request(
         }
     }
     if (!approval_id) {
+        std::optional<Blocked> left;
+        if (request.enable_trading) {
+            TRY_ASSIGN(left, left_after_release(turn, caller.tenant_id));
+        }
         TRY_ASSIGN(
             const Approval approval,
             parts_.approvals.request(
@@ -332,10 +349,12 @@ Result<TurnReply> KillSwitchService::run_release_request(
                      {{"tenant_id", caller.tenant_id.text()},
                       {"release", "kill_switch"},
                       {"enable_trading", request.enable_trading},
+                      {"still_blocked", encode(left)},
                       {"since", state.since ? Json(to_text(*state.since)) : Json()},
                       {"stopped_because", state.reason}}),
                  .summary = "Release the kill switch of " + caller.tenant_id.text() +
-                            (request.enable_trading ? " and let it trade again" : "") +
+                            (request.enable_trading ? " and enable trading" : "") +
+                            (left ? "; still holding then: " + left->reason : "") +
                             " (stopped because: " + state.reason + ")",
                  .critical = true}));
         approval_id = approval.approval_id;

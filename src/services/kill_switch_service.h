@@ -103,6 +103,8 @@ private:
         const std::string& store_failure;
     };
     std::optional<Blocked> why_stopped(const TenantId& tenant_id, const States& states) const;
+    // What keeps the tenant from trading, as of now, once a release has enabled it.
+    Result<std::optional<Blocked>> left_after_release(Turn& turn, const TenantId& tenant_id);
     std::string store_failure() const;
 
     Parts parts_;

@@ -244,6 +244,8 @@ def stop_and_release(browser, shots):
     browser.until('document.querySelector("#kill-word").innerText === "Not trading"')
     browser.until('!document.querySelector("#approval-list article")')
     check("Trading is off" in browser.text("#kill-why"), "the page says why nothing trades")
+    check("Released, but nothing trades yet. Trading is off" in browser.text("#done"),
+          "the page says at once that a release alone lets nobody trade")
     browser.look("not_trading", shots)
     for button, word in (("Enable trading", "Trading"), ("Turn trading off", "Not trading"),
                          ("Enable trading", "Trading")):

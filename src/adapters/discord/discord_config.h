@@ -33,6 +33,7 @@ struct DiscordConfig {
     std::string application_id;  // Empty: the bot id, which it equals for all but very old bots.
     std::string api_base = std::string(kDiscordApiBase);
     std::string gateway_url;  // Empty: as the API tells.
+    std::string public_url;   // Where we are found, for Discord; empty: the bot's own page there.
     std::uint64_t intents = discord_intents::usual;
     int shards = 0;  // 0: as many as the API recommends.
 

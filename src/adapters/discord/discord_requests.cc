@@ -352,6 +352,17 @@ Made make(const ThreadCreateAction& action, const PlatformCall&, const std::stri
     if (auto problem = name_problem(action.thread_name)) {
         return std::unexpected(*std::move(problem));
     }
+    if (!action.message_id.empty()) {
+        if (!is_snowflake(action.message_id)) {
+            return refuse_id("message");
+        }
+        return rest_with_json(
+            "POST",
+            "/channels/" + action.chat_id + "/messages/" + action.message_id + "/threads",
+            channel_route("POST /channels/{}/messages/{}/threads", action.chat_id),
+            Json::object(
+                {{"name", action.thread_name}, {"auto_archive_duration", kDiscordArchiveMinutes}}));
+    }
     return rest_with_json(
         "POST",
         "/channels/" + action.chat_id + "/threads",

@@ -6,8 +6,13 @@
 namespace interlock {
 namespace {
 
-// Discord wants a URL and a version; it blocks agents of another form.
-constexpr std::string_view kUserAgent = "DiscordBot (https://interlock.invalid, 1.0)";
+// Discord wants a URL, of whom to ask about the bot, and a version; it blocks agents of another
+// form.
+std::string user_agent(const DiscordConfig& config) {
+    const std::string url = config.public_url.empty() ? "https://discord.com/users/" + config.bot_id
+                                                      : config.public_url;
+    return "DiscordBot (" + url + ", 1.0)";
+}
 
 Json body_of(const HttpResponse& response) {
     auto json = parse_json(response.body);
@@ -119,7 +124,7 @@ WireCall DiscordRest::wire_call(const RestRequest& request) const {
     WireCall call{
         .method = request.method,
         .url = parts_.config.api_base + request.path,
-        .headers = {{"User-Agent", std::string(kUserAgent)}},
+        .headers = {{"User-Agent", user_agent(parts_.config)}},
         .body = request.body,
         .timeout = kRestTimeout};
     if (request.uses_bot_token) {

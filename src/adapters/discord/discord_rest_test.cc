@@ -195,6 +195,30 @@ TEST(DiscordCalls, OpenAndRenameAThread) {
         "condition_failed");
 }
 
+TEST(DiscordCalls, HangAThreadAtTheMessageThatIsNamed) {
+    Desk desk;
+    desk.wire.answer("POST /channels/10/messages/77/threads", json_answer(201, R"({"id":"77"})"));
+    EXPECT_EQ(desk.run(ThreadCreateAction{"10", "Plan", {}, "77"}).thread_id, "77");
+    EXPECT_EQ(desk.wire.calls()[0].body, R"({"name":"Plan","auto_archive_duration":1440})");
+    EXPECT_EQ(desk.run(ThreadCreateAction{"10", "Plan", {}, "77/../8"}).code, "invalid_request");
+    EXPECT_EQ(desk.wire.calls().size(), 1u);
+}
+
+// Discord blocks agents of another form than `DiscordBot (URL, version)`.
+TEST(DiscordRest, SaysWhoCallsInDiscordsForm) {
+    Desk desk;
+    desk.config.bot_id = "100";
+    desk.wire.answer(kSend, json_answer(200, R"({"id":"77"})"));
+    desk.run(with_nonce(hello()));
+    EXPECT_EQ(
+        header_of(desk.wire.calls().at(0), "User-Agent"),
+        "DiscordBot (https://discord.com/users/100, 1.0)");
+    desk.config.public_url = "https://desk.example";
+    desk.run(with_nonce(hello()));
+    EXPECT_EQ(
+        header_of(desk.wire.calls().at(1), "User-Agent"), "DiscordBot (https://desk.example, 1.0)");
+}
+
 TEST(DiscordCalls, DoNotRenameAThreadOfSomebodyElse) {
     Desk desk;
     desk.wire.answer(

@@ -134,7 +134,8 @@ RelayAction read_thread_create(WireReader& in) {
     return ThreadCreateAction{
         .chat_id = in.required_text("chat_id"),
         .thread_name = thread_name_of(in),
-        .metadata = metadata_of(in)};
+        .metadata = metadata_of(in),
+        .message_id = in.text("message_id")};
 }
 
 RelayAction read_thread_rename(WireReader& in) {
@@ -268,11 +269,15 @@ Json fields_of(const ReactAction& action) {
 }
 
 Json fields_of(const ThreadCreateAction& action) {
-    return Json::object({
+    Json json = Json::object({
         {"chat_id", action.chat_id},
         {"thread_name", action.thread_name},
         {"metadata", metadata_json(action.metadata)},
     });
+    if (!action.message_id.empty()) {
+        json.set("message_id", action.message_id);
+    }
+    return json;
 }
 
 Json fields_of(const ThreadRenameAction& action) {

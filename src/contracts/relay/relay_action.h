@@ -82,6 +82,7 @@ struct ThreadCreateAction {
     std::string chat_id;
     std::string thread_name;
     Json metadata;
+    std::string message_id = {};  // The message that it hangs at; empty: none.
 };
 struct ThreadRenameAction {
     std::string chat_id;

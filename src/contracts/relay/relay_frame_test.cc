@@ -147,6 +147,7 @@ TEST(RelayFrame, WritesEveryGatewayFrameSoThatItReadsTheSame) {
         ReactAction{
             .chat_id = "c", .message_id = "m", .emoji = "👍", .remove = true, .metadata = meta},
         ThreadCreateAction{.chat_id = "c", .thread_name = "n", .metadata = meta},
+        ThreadCreateAction{.chat_id = "c", .thread_name = "n", .metadata = meta, .message_id = "m"},
         ThreadRenameAction{
             .chat_id = "c",
             .thread_id = "t",

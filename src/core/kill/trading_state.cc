@@ -88,13 +88,16 @@ std::optional<Blocked> why_account_blocked(const Account& account) {
             "It ends by itself after two clean looks; `interlock account` shows it."};
     }
     if (account.tier.tier == Tier::stop) {
+        const std::string reset =
+            "`POST /api/" + account.key.tenant_id.text() + "/recovery/reset_drawdown`";
         return Blocked{
             "risk_stop",
             because(
                 "A risk limit of the account " + name + " is broken, so it only reduces",
                 first_of(account.tier.stops)),
             "See `interlock account`; a daily loss ends at 00:00 UTC, a drawdown when a human "
-            "resets it."};
+            "calls " +
+                reset + " and approves what that asks for."};
     }
     return std::nullopt;
 }
@@ -130,7 +133,8 @@ std::optional<Blocked> why_market_blocked(const MarketWord& word) {
         return Blocked{
             "throttled",
             "It took liquidity on " + market + " too often, so it only reduces.",
-            "A human enables it again (enable_strategy) and looks at why."};
+            "A human looks at why, then calls `POST /api/" + concern.account.tenant_id.text() +
+                "/strategies/enable` with its strategy_id."};
     }
     if (word.strategy != nullptr && word.market != nullptr) {
         if (auto too_small = word.strategy->why_too_small(*word.market)) {

@@ -111,6 +111,23 @@ TEST(TradingState, AMarketHasReasonsOfItsOwn) {
     EXPECT_EQ(code_of(why_market_blocked({.concern = active, .is_throttled = true})), "throttled");
 }
 
+// There is no command and no button for these two; what is said can be called as it is written.
+TEST(TradingState, WhatIsToBeDoneNamesARouteThatThereIs) {
+    Account account;
+    account.key = {TenantId::trusted("demo"), default_account_id(), TradeMode::paper};
+    account.trading_enabled = true;
+    account.tier.tier = Tier::stop;
+    EXPECT_NE(
+        why_account_blocked(account)->next.find("`POST /api/demo/recovery/reset_drawdown`"),
+        std::string::npos);
+    Concern concern;
+    concern.account = account.key;
+    EXPECT_NE(
+        why_market_blocked({.concern = concern, .is_throttled = true})
+            ->next.find("`POST /api/demo/strategies/enable`"),
+        std::string::npos);
+}
+
 // What gate 5 lets pass under each: cancels always, reductions while only entries are held back.
 TEST(TradingState, LetsThroughWhatTheGatesLetThrough) {
     for (const std::string code : {"recovering", "recovery_escalated", "risk_stop", "throttled"}) {

@@ -125,7 +125,7 @@ Result<void> BotService::leave_market(Turn& turn, const Symbol& symbol) {
          }}));
     reconcile_after(turn, parts_.runtime, instance);
     save_instance(turn, std::move(instance));
-    return {};
+    return settle_blocks(turn, account);
 }
 
 Result<Json> BotService::open_orders_of(Turn& turn) const {

@@ -89,26 +89,45 @@ Json position_json(const SymbolBook& book) {
     });
 }
 
+// The bot's own word, which its strategies repeat.
+std::optional<Blocked> why_stalled(const BotRecord& record) {
+    if (record.state != BotState::running) {
+        return std::nullopt;
+    }
+    if (!record.is_connected) {
+        return Blocked{
+            "stalled",
+            "The session with the exchange is closed.",
+            "POST /connect-exchange opens it again."};
+    }
+    if (record.stall.is_stalled) {
+        return Blocked{
+            "stalled",
+            "The exchange does not answer; nothing is placed until it has answered twice in a row.",
+            "It is asked again by itself; look at /exchange_status."};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
-// A stall is the bot's own; everything else is what the account, and its strategies, say as well.
+std::optional<Blocked> BotService::why_held_up(const StrategyInstance& instance) const {
+    const TenantId& tenant_id = instance.account.tenant_id;
+    if (!is_bot_strategy(instance.strategy_id) || instance.account != bot_account_of(tenant_id)) {
+        return std::nullopt;
+    }
+    const auto seen = board_.view(tenant_id);
+    return seen ? why_stalled(seen->record) : std::nullopt;
+}
+
 std::optional<Blocked> BotService::why_blocked(
     const TenantId& tenant_id, const BotView& view) const {
     if (std::optional<Blocked> stopped = parts_.kill.why_stopped(tenant_id)) {
         return stopped;
     }
     const BotRecord& record = view.record;
-    if (record.state == BotState::running && !record.is_connected) {
-        return Blocked{
-            "stalled",
-            "The session with the exchange is closed.",
-            "POST /connect-exchange opens it again."};
-    }
-    if (record.state == BotState::running && record.stall.is_stalled) {
-        return Blocked{
-            "stalled",
-            "The exchange does not answer; nothing is placed until it has answered twice in a row.",
-            "It is asked again by itself; look at /exchange_status."};
+    if (std::optional<Blocked> stalled = why_stalled(record)) {
+        return stalled;
     }
     if (auto blocked = parts_.loop.why_account_blocked(bot_account_of(tenant_id))) {
         return blocked;

@@ -70,7 +70,7 @@ struct BotRules {
     std::function<Result<void>(Turn&, const std::string& exchange)> take_grant;
 };
 
-class BotService {
+class BotService : public StrategyKeeper {
 public:
     static constexpr std::size_t kPulsesPerRoundMax = 256;
     // What the paper venue bears: 3,000 bots of three symbols.
@@ -143,6 +143,7 @@ public:
 
     // What keeps a bot from trading besides its own state. Any thread.
     std::optional<Blocked> why_blocked(const TenantId& tenant_id, const BotView& view) const;
+    std::optional<Blocked> why_held_up(const StrategyInstance& instance) const override;
 
     // Reads from the board; any thread, at once.
     Json status(const TenantId& tenant_id) const;

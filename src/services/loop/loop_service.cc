@@ -100,7 +100,10 @@ LoopService::LoopService(Parts parts)
     parts_.kill.set_account_word(
         [this](Turn& turn, const TenantId& tenant_id) -> Result<std::optional<Blocked>> {
             TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, tenant_id));
-            return why_blocked(turn, {tenant_id, default_account_id(), mode.mode});
+            TRY_ASSIGN(
+                const AccountView view,
+                load_account(turn, {tenant_id, default_account_id(), mode.mode}));
+            return view.account ? interlock::why_account_blocked(*view.account) : std::nullopt;
         });
     auto text = canonical_json(encode_config(parts_.config));
     CHECK(text.has_value());
@@ -282,8 +285,12 @@ Result<bool> LoopService::is_trading_enabled(Turn& turn, const Account& account)
     return enabled;
 }
 
+Result<std::optional<Blocked>> LoopService::why_stopped(Turn& turn, const TenantId& tenant_id) {
+    return parts_.kill.why_stopped(turn, tenant_id);
+}
+
 Result<std::optional<Blocked>> LoopService::why_blocked(Turn& turn, const VenueAccount& key) {
-    TRY_ASSIGN(std::optional<Blocked> blocked, parts_.kill.why_stopped(turn, key.tenant_id));
+    TRY_ASSIGN(std::optional<Blocked> blocked, why_stopped(turn, key.tenant_id));
     if (blocked) {
         return blocked;
     }

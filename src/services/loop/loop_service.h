@@ -168,6 +168,8 @@ public:
     Result<bool> is_trading_enabled(Turn& turn, const Account& account);
     // Why the account does not trade; nothing: it does.
     Result<std::optional<Blocked>> why_blocked(Turn& turn, const VenueAccount& account);
+    // The switches' part of it.
+    Result<std::optional<Blocked>> why_stopped(Turn& turn, const TenantId& tenant_id);
     // What of it lies in the account itself, as committed last; any thread.
     std::optional<Blocked> why_account_blocked(const VenueAccount& account) const;
     // What the overlay says; nothing without one.

@@ -203,6 +203,7 @@ void RelayInbound::take_word(RelayTurn& turn, Pending& pending, const PersonWord
         {.bot = arrival.bot,
          .user_id = source.user_id,
          .user_name = source.user_name,
+         .chat_id = source.chat_id,
          .is_dm = arrival.event.is_dm},
         word);
     pending.text = arrival_text(arrival);
@@ -234,7 +235,14 @@ void RelayInbound::take_move(RelayTurn& turn, Pending& pending) {
 // In the chat, unless the platform shows the answer to him alone.
 void RelayInbound::tell(
     RelayTurn& turn, const PlatformArrival& arrival, const std::string& sentence) {
-    if (sentence.empty() || shows_notices(arrival)) {
+    if (!shows_notices(arrival)) {
+        say(turn, arrival, sentence);
+    }
+}
+
+void RelayInbound::say(
+    RelayTurn& turn, const PlatformArrival& arrival, const std::string& sentence) {
+    if (sentence.empty()) {
         return;
     }
     turn.after([this, bot = arrival.bot, chat = arrival.event.event.source.chat_id, sentence](
@@ -495,7 +503,8 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
                               : std::string(kNotHeard);
         }
     } else if (arrival.event.is_dm && parts_.wish_for) {
-        tell(turn, arrival, parts_.wish_for(turn, arrival.bot, event.author_id));
+        // It answers nothing that he did, so no platform shows it by itself.
+        say(turn, arrival, parts_.wish_for(turn, arrival.bot, event.author_id));
     }
     store_event(turn, pending, candidates.tenant_id, why);
     said.is_delivered = !reached.delivered.empty();

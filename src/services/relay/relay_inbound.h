@@ -194,6 +194,7 @@ private:
     void take_move(RelayTurn& turn, Pending& pending);
     std::string meet_stranger(RelayTurn& turn, const Pending& pending, const TenantId& tenant_id);
     void tell(RelayTurn& turn, const PlatformArrival& arrival, const std::string& sentence);
+    void say(RelayTurn& turn, const PlatformArrival& arrival, const std::string& sentence);
     std::optional<bool> view_of(
         const PlatformArrival& arrival, const std::string& user, const Pending* pending) const;
     void answer(RelayTurn& turn, const BotKey& bot, const SlotPtr& slot, InboxAnswer answer);

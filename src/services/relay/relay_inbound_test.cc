@@ -412,6 +412,41 @@ TEST_F(InboundTest, APressThatNobodyWaitsForIsDeliveredToNobody) {
     EXPECT_EQ(waiting("i1"), 0u);
 }
 
+// Contract relay-management.md §6: nothing but his word gives his direct messages away, so he hears
+// who asks for them however he speaks: in text, on the console, by a button, by a command.
+TEST_F(InboundTest, WhoAsksForHisDirectMessagesIsToldHimHoweverHeSpeaks) {
+    using Notices = std::vector<std::pair<std::string, std::string>>;
+    const auto speak = [this](const std::string& id, const std::string& platform, int way) {
+        PlatformArrival arrival = RelayWorld::message("ann", id);
+        arrival.bot.platform = platform;
+        if (way == 1) {
+            arrival.event.prompt_button = "yes";
+        } else if (way == 2) {
+            arrival.forward = PassthroughForward{
+                .platform = platform,
+                .bot_id = "bot",
+                .method = "POST",
+                .path = "/",
+                .headers = {},
+                .body = "{}",
+                .profile = {}};
+        }
+        world.submit(std::move(arrival));
+        return std::exchange(world.notices, {});
+    };
+    world.bind("ann", "i1", "local");
+    const Notices asked{{"dm:ann", "i2 asks to get your direct messages."}};
+    for (const char* platform : {"local", "discord"}) {
+        for (int way = 0; way < 3; ++way) {
+            const std::string id = platform + std::to_string(way);
+            world.wishes["ann"] = asked[0].second;
+            EXPECT_EQ(speak(id, platform, way), asked) << id;
+            EXPECT_TRUE(speak(id + "again", platform, way).empty()) << id;
+        }
+    }
+    EXPECT_EQ(waiting("i1"), 12u);
+}
+
 TEST_F(InboundTest, ACapabilityIsKeptForEveryInstanceThatGotTheEvent) {  // 003 §6, R10
     PlatformArrival arrival = guild_message("ann", "m1");
     arrival.event.capability_kind = "discord.interaction_token";

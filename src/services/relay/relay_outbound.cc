@@ -36,6 +36,12 @@ std::string key_digest(const BotKey& bot, const std::string& action) {
     return sha256_hex(row_key({bot.platform, bot.bot_id}) + "\n" + action);
 }
 
+// Whose bound of kOutboundPerInstanceMax it counts in: the connector's own words are of no
+// instance, and what people make one bot say silences no other.
+std::string counted_as(const std::string& instance_id, const BotKey& bot) {
+    return instance_id.empty() ? row_key({"", bot.platform, bot.bot_id}) : instance_id;
+}
+
 OutboundResult unavailable_result() {
     return outbound_failure("unavailable", "the relay's store failed and nothing was sent");
 }
@@ -181,7 +187,8 @@ RelayOutbound::Refusal RelayOutbound::check_room(const Ask& ask, Timestamp now) 
     }
     const std::size_t of_bot = count_of(per_bot_, ask.bot);
     const std::size_t of_tenant = count_of(per_tenant_, std::pair(ask.bot, ask.caller.tenant_id));
-    if (count_of(per_instance_, ask.caller.instance_id) < kOutboundPerInstanceMax &&
+    if (count_of(per_instance_, counted_as(ask.caller.instance_id, ask.bot)) <
+            kOutboundPerInstanceMax &&
         of_tenant < kOutboundPerTenantMax &&
         of_bot < (of_tenant < kOutboundTenantFloor ? kOutboundPerBotHardMax : kOutboundPerBotMax)) {
         return std::nullopt;
@@ -301,7 +308,8 @@ void RelayOutbound::await(
     }
     pending.give_up_at = {
         parts_.clock.monotonic().microseconds + kOutboundGivenUpAfter.microseconds};
-    ++per_instance_[pending.instance_id];
+    pending.counted_as = counted_as(pending.instance_id, pending.bot);
+    ++per_instance_[pending.counted_as];
     ++per_tenant_[{pending.bot, pending.tenant_id}];
     ++per_bot_[pending.bot];
     pending_.emplace(id, std::move(pending));

@@ -38,9 +38,9 @@ inline constexpr Duration kOutboundGivenUpAfter = Duration::of_minutes(10);
 // Not yet settled. Of a bot's, what all tenants share goes to who comes; a tenant with less than
 // his floor is let in beyond it, so that nobody can fill the bot for the others, up to a last bound
 // that no single tenant comes near.
-inline constexpr std::size_t kOutboundPerInstanceMax = 64;
-inline constexpr std::size_t kOutboundPerTenantMax = 256;  // Of a bot.
-inline constexpr std::size_t kOutboundPerBotMax = 512;     // Shared by all tenants.
+inline constexpr std::size_t kOutboundPerInstanceMax = 64;  // And of a bot's own words.
+inline constexpr std::size_t kOutboundPerTenantMax = 256;   // Of a bot.
+inline constexpr std::size_t kOutboundPerBotMax = 512;      // Shared by all tenants.
 inline constexpr std::size_t kOutboundTenantFloor = 16;
 inline constexpr std::size_t kOutboundPerBotHardMax = 8192;
 inline constexpr std::size_t kOutboundWaitersMax = 8;  // Who wait for one under the same key.
@@ -169,6 +169,7 @@ private:
     struct Pending {
         TenantId tenant_id;
         std::string instance_id;
+        std::string counted_as;  // Among the instances, or as its bot's own word.
         BotKey bot;
         std::string chat_id;
         std::string op;

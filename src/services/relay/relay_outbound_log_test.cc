@@ -122,6 +122,24 @@ TEST_F(RelayOutboundLogTest, ANoticeIsOnTheRecordAndNobodyCanEditIt) {
     EXPECT_EQ(desk_.ask(EditAction{"dm7", "m1", "x", Json::object()}).code, "egress_declined");
 }
 
+// What strangers make one bot say keeps no other bot from speaking.
+TEST_F(RelayOutboundLogTest, NoticesWaitUnderTheirOwnBot) {
+    for (std::size_t i = 0; i <= kOutboundPerInstanceMax; ++i) {
+        desk_.process->outbound.notify({{"discord", "b1"}, "dm7", "", "not linked"});
+    }
+    desk_.process->outbound.notify({{"telegram", "b2"}, "dm8", "", "You are linked to i1."});
+    while (desk_.process->lane.waiting() > 0) {
+        desk_.step();
+    }
+    desk_.run();
+    EXPECT_EQ(desk_.telegram.contents(), Texts{"You are linked to i1."});
+    EXPECT_EQ(desk_.discord.calls().size(), kOutboundPerInstanceMax);
+    EXPECT_EQ(desk_.process->outbound.counters().overloaded, 1u);
+    desk_.process->outbound.notify({{"discord", "b1"}, "dm7", "", "there is room again"});
+    desk_.run();
+    EXPECT_EQ(desk_.discord.calls().size(), kOutboundPerInstanceMax + 1);
+}
+
 TEST_F(RelayOutboundLogTest, ANoticeToABotThatIsNotThereIsDropped) {
     desk_.process->outbound.notify({{"discord", "b9"}, "dm7", "", "hello"});
     desk_.run();

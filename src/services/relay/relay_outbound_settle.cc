@@ -234,7 +234,7 @@ void RelayOutbound::forget(const std::string& id) {
             counts.erase(at);
         }
     };
-    release(per_instance_, found->second.instance_id);
+    release(per_instance_, found->second.counted_as);
     release(per_tenant_, std::pair(found->second.bot, found->second.tenant_id));
     release(per_bot_, found->second.bot);
     pending_.erase(found);

@@ -430,6 +430,22 @@ TEST_F(RelayOutboundTest, TheFirstSendAnswersADeferredInteraction) {  // R10
     EXPECT_EQ(calls[1].capability, "");
 }
 
+// Two commands that are open at once are answered in their order, each once, by two sends.
+TEST_F(RelayOutboundTest, TwoSendsAnswerTwoOpenCommandsInTheirOrder) {
+    bind_capability("first");
+    desk_.clock.advance(Duration::of_seconds(1));
+    bind_capability("second");
+    ASSERT_TRUE(send("c1", "of the first").success);
+    ASSERT_TRUE(send("c1", "of the second").success);
+    ASSERT_TRUE(send("c1", "and more").success);
+    const auto calls = desk_.discord.calls();
+    EXPECT_EQ(desk_.discord.contents(), (Texts{"of the first", "of the second", "and more"}));
+    EXPECT_EQ(calls[0].capability, "first");
+    EXPECT_EQ(calls[1].capability, "second");
+    EXPECT_TRUE(calls[0].edits_original && calls[1].edits_original);
+    EXPECT_EQ(calls[2].capability, "");
+}
+
 TEST_F(RelayOutboundTest, AQuestionOrAFileAnswersADeferredInteractionToo) {  // R10
     bind_capability("tok");
     PromptAction prompt;

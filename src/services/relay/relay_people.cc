@@ -30,7 +30,9 @@ std::string RelayPeople::answer(RelayTurn& turn, const Person& person, const Per
     const bool was_linked = is_linked();
     std::string sentence = obey(turn, person, word);
     const bool is_stranger = !was_linked && !is_linked();
-    return is_stranger && !answers_strangers(person.bot) ? std::string() : sentence;
+    const bool is_heard = !is_stranger || (answers_strangers(person.bot) &&
+                                           parts_.strangers.may_answer_word(turn, person));
+    return is_heard ? sentence : std::string();
 }
 
 bool RelayPeople::answers_strangers(const BotKey& bot) const {

@@ -28,7 +28,8 @@ public:
     };
     explicit RelayPeople(Parts parts);
 
-    // Empty: he has asked too often, or is a stranger to a bot that tells strangers nothing.
+    // Empty: he has asked too often, or is a stranger to a bot that tells strangers nothing, or
+    // nothing more for this hour.
     std::string answer(RelayTurn& turn, const Person& person, const PersonWord& word);
 
     // Somebody wrote whom nobody hears: he is noted, and told how to get in. Empty: not now.

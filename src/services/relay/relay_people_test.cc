@@ -147,6 +147,43 @@ TEST_F(PeopleTest, HeIsAnsweredSoOftenAndNoMore) {
     EXPECT_NE(say("/whoami"), "");
 }
 
+// What is said to somebody who is linked to nothing is counted as every answer to strangers is.
+TEST_F(PeopleTest, WordsOfTheUnlinkedCountWithTheBotAndTheChat) {
+    for (std::int64_t i = 0; i < kStrangerWordsMax; ++i) {
+        EXPECT_NE(say("/link WRONG", "zoe"), "");
+    }
+    EXPECT_EQ(say("/whoami", "zoe"), "");
+    const auto in_group = [this](const std::string& user, const std::string& chat) {
+        std::string answer;
+        world.change([&](RelayTurn& turn) {
+            answer = world.people().answer(
+                turn,
+                {.bot = kBot, .user_id = user, .user_name = {}, .chat_id = chat, .is_dm = false},
+                {PersonWordKind::link, "WRONG"});
+        });
+        return answer;
+    };
+    EXPECT_NE(in_group("u1", "-1001"), "");
+    EXPECT_EQ(in_group("u2", "-1001"), "");  // Once an hour.
+    EXPECT_NE(in_group("u2", "-1002"), "");
+    std::int64_t answered = kStrangerWordsMax + 2;
+    for (int user = 0; user < 60; ++user) {
+        for (const char* word : {"/whoami", "/unlink", "/default"}) {
+            answered += say(word, "v" + std::to_string(user)).empty() ? 0 : 1;
+        }
+    }
+    EXPECT_EQ(answered, kStrangerAnswersPerBotMax);
+    Encounter met;
+    met.bot = kBot;
+    met.user_id = met.chat_id = "polite";
+    met.is_dm = true;
+    world.change([&](RelayTurn& turn) { EXPECT_EQ(world.people().meet(turn, met), ""); });
+    bind("one");
+    EXPECT_NE(say("/whoami"), "");  // Who is linked is answered all the same.
+    world.clock.advance(kStrangerAnswerWindow);
+    EXPECT_NE(say("/whoami", "zoe"), "");
+}
+
 TEST_F(PeopleTest, ABotThatIsSilentListsStrangersAndTellsThemNothing) {
     RelayPeople silent(
         {.state = world.state(),

@@ -27,6 +27,7 @@ struct Person {
     BotKey bot;
     std::string user_id;  // As the platform says, never as the text says.
     std::string user_name;
+    std::string chat_id = {};  // Where he says it.
     bool is_dm = true;
 };
 

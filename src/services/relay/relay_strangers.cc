@@ -1,6 +1,7 @@
 #include "services/relay/relay_strangers.h"
 
 #include <algorithm>
+#include <ranges>
 #include <vector>
 
 namespace interlock {
@@ -41,6 +42,11 @@ Json json_of(const StrangerRow& row) {
 RelayStrangers::RelayStrangers(RelayState& state)
     : state_(state),
       told_(state, {.name = "stranger_told", .count_max = 1, .window = kStrangerAnswerWindow}),
+      words_(
+          state,
+          {.name = "stranger_words",
+           .count_max = kStrangerWordsMax,
+           .window = kStrangerAnswerWindow}),
       told_by_bot_(
           state,
           {.name = "strangers_told",
@@ -52,8 +58,12 @@ void RelayStrangers::load() {
         [this](const std::string& key, const StrangerRow& row) { index(key, row); });
 }
 
+RelayStrangers::Owner RelayStrangers::owner_of(const StrangerRow& row) {
+    return {row.tenant_id, {row.platform, row.bot_id}};
+}
+
 void RelayStrangers::index(const std::string& key, const StrangerRow& row) {
-    by_seen_[row.tenant_id].emplace(row.last_seen, key);
+    by_seen_[owner_of(row)].emplace(row.last_seen, key);
 }
 
 void RelayStrangers::drop(RelayTurn& turn, const std::string& key) {
@@ -62,7 +72,7 @@ void RelayStrangers::drop(RelayTurn& turn, const std::string& key) {
         return;
     }
     const std::string kept = key;  // It may live in the index.
-    const auto found = by_seen_.find(row->tenant_id);
+    const auto found = by_seen_.find(owner_of(*row));
     found->second.erase({row->last_seen, kept});
     if (found->second.empty()) {
         by_seen_.erase(found);
@@ -100,8 +110,8 @@ void RelayStrangers::note(RelayTurn& turn, const Encounter& met) {
         row.number = (given == nullptr ? 0 : given->reserved) + 1;
         state_.numbers.put(turn, counter, {row.number});
     }
-    if (const auto held = by_seen_.find(met.tenant_id);
-        held != by_seen_.end() && held->second.size() >= kStrangersPerTenantMax) {
+    if (const auto held = by_seen_.find(owner_of(row));
+        held != by_seen_.end() && held->second.size() >= kStrangersPerBotMax) {
         drop(turn, held->second.begin()->second);
     }
     index(key, row);
@@ -109,11 +119,21 @@ void RelayStrangers::note(RelayTurn& turn, const Encounter& met) {
 }
 
 bool RelayStrangers::may_answer(RelayTurn& turn, const Encounter& met) {
-    const std::string bot = row_key({met.bot.platform, met.bot.bot_id});
-    const std::string who =
-        row_key({met.bot.platform, met.bot.bot_id, met.is_dm ? met.user_id : met.chat_id});
-    return (met.is_dm || met.addresses_bot) && !told_by_bot_.is_spent(bot, turn.now()) &&
-           told_.take(turn, who) && told_by_bot_.take(turn, bot);
+    return (met.is_dm || met.addresses_bot) &&
+           take_answer(turn, met.bot, told_, met.is_dm ? met.user_id : met.chat_id);
+}
+
+bool RelayStrangers::may_answer_word(RelayTurn& turn, const Person& person) {
+    return person.is_dm ? take_answer(turn, person.bot, words_, person.user_id)
+                        : take_answer(turn, person.bot, told_, person.chat_id);
+}
+
+bool RelayStrangers::take_answer(
+    RelayTurn& turn, const BotKey& bot, RelayAttempts& of, const std::string& who) {
+    const std::string bot_key = row_key({bot.platform, bot.bot_id});
+    return !told_by_bot_.is_spent(bot_key, turn.now()) &&
+           of.take(turn, row_key({bot.platform, bot.bot_id, who})) &&
+           told_by_bot_.take(turn, bot_key);
 }
 
 template <class Which>
@@ -146,7 +166,7 @@ void RelayStrangers::forget_place(
 
 void RelayStrangers::sweep(RelayTurn& turn) {
     std::vector<std::string> keys;
-    for (const auto& [tenant_id, seen] : by_seen_) {
+    for (const auto& [owner, seen] : by_seen_) {
         for (const auto& [at, key] : seen) {
             if (turn.now() < at + kStrangerLife) {
                 break;
@@ -160,21 +180,36 @@ void RelayStrangers::sweep(RelayTurn& turn) {
 }
 
 Json RelayStrangers::list(const TenantId& tenant_id, std::int64_t number) const {
-    std::vector<const StrangerRow*> rows;
-    state_.strangers.for_each([&](const std::string&, const StrangerRow& row) {
-        if ((tenant_id.empty() || row.tenant_id == tenant_id) &&
-            (number == 0 || row.number == number)) {
-            rows.push_back(&row);
+    struct Shown {
+        std::size_t place;  // Among those of its bot.
+        const StrangerRow* row;
+    };
+    std::vector<Shown> shown;
+    for (const auto& [owner, seen] : by_seen_) {
+        std::size_t place = 0;
+        for (const auto& [at, key] : seen | std::views::reverse) {
+            const StrangerRow* const row = state_.strangers.get(key);
+            if (row != nullptr && (tenant_id.empty() || row->tenant_id == tenant_id) &&
+                (number == 0 || row->number == number)) {
+                shown.push_back({place++, row});
+            }
         }
-    });
-    std::ranges::sort(rows, [](const StrangerRow* a, const StrangerRow* b) {
-        return std::pair(b->last_seen, b->number) < std::pair(a->last_seen, a->number);
-    });
-    const bool is_cut = rows.size() > kStrangersPerTenantMax;
-    rows.resize(std::min(rows.size(), kStrangersPerTenantMax));
+    }
+    const auto is_later = [](const StrangerRow& a, const StrangerRow& b) {
+        return std::pair(b.last_seen, b.number) < std::pair(a.last_seen, a.number);
+    };
+    const bool is_cut = shown.size() > kStrangersShownMax;
+    if (is_cut) {
+        std::ranges::sort(shown, [&](const Shown& a, const Shown& b) {
+            return a.place != b.place ? a.place < b.place : is_later(*a.row, *b.row);
+        });
+        shown.resize(kStrangersShownMax);
+    }
+    std::ranges::sort(
+        shown, is_later, [](const Shown& one) -> const StrangerRow& { return *one.row; });
     Json list = Json::array();
-    for (const StrangerRow* const row : rows) {
-        list.push(json_of(*row));
+    for (const Shown& one : shown) {
+        list.push(json_of(*one.row));
     }
     return Json::object({{"strangers", std::move(list)}, {"isCut", is_cut}});
 }

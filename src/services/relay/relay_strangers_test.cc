@@ -100,16 +100,25 @@ TEST_F(StrangersTest, NeverGivesANumberTwice) {
     EXPECT_GT(number_of("second"), number);
 }
 
-TEST_F(StrangersTest, ForgetsWhoWasNotSeenForLongestBeyondTheBoundOfATenant) {
+TEST_F(StrangersTest, ForgetsWhoWasNotSeenForLongestBeyondTheBoundOfATenantAtABot) {
     note(met_in_group("kept", "globex"));
-    for (std::size_t i = 0; i <= kStrangersPerTenantMax; ++i) {
+    Encounter elsewhere = met_in_dm("elsewhere");
+    elsewhere.bot.bot_id = "124";
+    note(elsewhere);
+    for (std::size_t i = 0; i <= kStrangersPerBotMax; ++i) {
         world.clock.advance(Duration::of_milliseconds(1));
         note(met_in_dm("u" + std::to_string(i)));
     }
-    EXPECT_EQ(number_of("u0"), 0);
-    EXPECT_NE(number_of("u1"), 0);
+    const auto of_number = [this](std::int64_t number) {
+        return world.strangers().list({}, number).find("strangers")->items().size();
+    };
+    EXPECT_EQ(of_number(3), 0u);  // u0, behind the two above.
+    EXPECT_EQ(of_number(4), 1u);
     EXPECT_EQ(list("globex").size(), 1u);
-    EXPECT_EQ(world.state().strangers.held(), kStrangersPerTenantMax + 1);
+    EXPECT_EQ(world.state().strangers.held(), kStrangersPerBotMax + 2);
+    // A crowd at one bot hides nobody at another in what is shown, either.
+    EXPECT_NE(number_of("elsewhere"), 0);
+    EXPECT_EQ(list().size(), kStrangersShownMax);
 }
 
 TEST_F(StrangersTest, KnowsThemAfterARestart) {

@@ -310,8 +310,9 @@ Result<Json> StrategyService::report_of(Turn& turn, const StrategyInstance& inst
         LoopService::Gathered facts,
         parts_.loop.gather_for(turn, instance.account, {instance.symbol}));
     TRY_ASSIGN(
-        const StrategyTicker::Sight sight,
+        StrategyTicker::Sight sight,
         parts_.ticker.sight_of(facts, std::make_shared<const StrategyInstance>(instance), concern));
+    TRY_ASSIGN(sight.blocked, parts_.ticker.why_blocked(turn, instance, concern.get()));
     StrategyAssessment assessment;
     if (sight.strategy) {
         auto stepped = parts_.ticker.step(sight, facts);

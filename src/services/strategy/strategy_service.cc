@@ -101,6 +101,7 @@ Result<TurnReply> StrategyService::done(Turn& turn, StrategyInstance instance, C
     TRY_ASSIGN(const auto concern, load_concern_of(turn, instance.account, instance.symbol));
     const auto saved = save_instance(turn, std::move(instance));
     reconcile_after(turn, parts_.runtime, *saved);
+    TRY(settle_blocks(turn, saved->account));
     TRY_ASSIGN(const auto blocked, parts_.ticker.why_blocked(turn, *saved, concern.get()));
     Json answer = describe(*saved, concern.get(), blocked);
     answer.set("audit_ref", ref);

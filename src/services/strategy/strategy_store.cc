@@ -8,6 +8,7 @@
 #include "contracts/canonical_writer.h"
 #include "contracts/control/control_text.h"
 #include "contracts/strategy/strategy_text.h"
+#include "core/bot/bot_record.h"
 #include "services/archive_read.h"
 #include "services/turn_runner.h"
 
@@ -32,6 +33,48 @@ std::string joined(std::initializer_list<std::string_view> parts) {
         path += part;
     }
     return path;
+}
+
+std::string blocked_key(const VenueAccount& account) {
+    return "blocked/" + account_key(account);
+}
+
+Json encode_blocked_row(const BlockedRow& row) {
+    Json strategies = Json::object();
+    for (const auto& [id, code] : row.strategies) {
+        strategies.set(id.text(), code);
+    }
+    return Json::object({{"code", row.code}, {"strategies", std::move(strategies)}});
+}
+
+Result<BlockedRow> decode_blocked_row(const Json& json) {
+    FieldReader in(json);
+    BlockedRow row;
+    row.code = in.required<std::string>("code");
+    if (const Json* strategies = in.optional_object("strategies")) {
+        for (const auto& [id, code] : strategies->members()) {
+            if (!code.is_string()) {
+                return fail(errors::corrupt_data, "A strategy's reason is not a word.");
+            }
+            row.strategies[StrategyId::trusted(id)] = code.as_string();
+        }
+    }
+    in.reject_unknown();
+    return in.finish(std::move(row));
+}
+
+// Whether somebody looks at the instance now and then; a bot's own by its pulses alone.
+Result<bool> ticks_now(Turn& turn, const StrategyInstance* instance, const VenueAccount& account) {
+    if (instance == nullptr || instance->account != account || instance->paused ||
+        instance->is_latched || instance->mode == InstanceMode::off) {
+        return false;
+    }
+    if (!is_bot_strategy(instance->strategy_id)) {
+        return true;
+    }
+    TRY_ASSIGN(
+        const auto bot, turn.load_as<BotRecord>(bot_machine(account.tenant_id), decode_bot_record));
+    return bot && bot->state == BotState::running;
 }
 
 std::string list_key(const StrategyScope& scope) {
@@ -351,6 +394,71 @@ void release_activity(
     concern.active_strategy_id.reset();
     concern.activated_at.reset();
     turn.release_claim(claim_of(concern, instance.strategy_id));
+}
+
+Result<BlockedRow> load_blocked(Turn& turn, const VenueAccount& account) {
+    return turn.load_or(blocked_key(account), decode_blocked_row, BlockedRow{});
+}
+
+void save_blocked(Turn& turn, const VenueAccount& account, const BlockedRow& row) {
+    turn.save(blocked_key(account), encode_blocked_row(row));
+}
+
+Result<void> note_blocked(Turn& turn, const BlockNote& note) {
+    const std::string now = note.blocked ? note.blocked->code : std::string();
+    const std::string was = std::exchange(note.noted, now);
+    if (now == was) {
+        return {};
+    }
+    // The first and the last of these come in pairs; a reason that takes another's place lies
+    // between them.
+    AuditDraft draft = turn.draft(
+        was.empty()   ? "TRADING_BLOCKED"
+        : now.empty() ? "TRADING_UNBLOCKED"
+                      : "TRADING_BLOCK_CHANGED");
+    draft.tenant_id = note.account.tenant_id;
+    draft.step = AuditStep::plan;
+    draft.reason = note.blocked ? note.blocked->reason : std::string(note.ended_because);
+    draft.detail = Json::object(
+        {{"account", encode(note.account)}, {"was", was}, {"blocked", encode(note.blocked)}});
+    if (note.strategy_id != nullptr) {
+        draft.detail.set("strategy_id", note.strategy_id->text());
+    }
+    TRY(turn.audit(std::move(draft)));
+    return {};
+}
+
+Result<void> settle_blocks(Turn& turn, const VenueAccount& account) {
+    TRY_ASSIGN(const BlockedRow before, load_blocked(turn, account));
+    if (before == BlockedRow{}) {
+        return {};
+    }
+    constexpr std::string_view kEnded = "it does not run any more";
+    const std::optional<Blocked> nothing;
+    BlockedRow row = before;
+    for (auto& [id, code] : row.strategies) {
+        TRY_ASSIGN(const auto instance, load_instance(turn, scope_of(account), id));
+        TRY_ASSIGN(const bool is_ticking, ticks_now(turn, instance.get(), account));
+        if (!is_ticking || instance->mode != InstanceMode::active) {
+            TRY(note_blocked(turn, {account, &id, nothing, code, kEnded}));
+        }
+    }
+    std::erase_if(row.strategies, [](const auto& one) { return one.second.empty(); });
+    bool is_watched = row.code.empty() || !row.strategies.empty();
+    if (!is_watched) {
+        TRY_ASSIGN(const auto known, load_instance_list(turn, scope_of(account)));
+        for (std::size_t i = 0; i < known->ids.size() && !is_watched; ++i) {
+            TRY_ASSIGN(const auto one, load_instance(turn, scope_of(account), known->ids[i]));
+            TRY_ASSIGN(is_watched, ticks_now(turn, one.get(), account));
+        }
+    }
+    if (!is_watched) {
+        TRY(note_blocked(turn, {account, nullptr, nothing, row.code, kEnded}));
+    }
+    if (row != before) {
+        save_blocked(turn, account, row);
+    }
+    return {};
 }
 
 Json encode(const ControlRow& row) {

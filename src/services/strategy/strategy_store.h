@@ -5,6 +5,7 @@
 //     concern/<tenant>/<mode>/<concern>     one concern
 //     concern/<tenant>/<mode>/<concern>/<id>  where one of its instances stands
 //     control/<tenant>/<decision>           what became of a control decision, forever
+//     blocked/<account>                     what keeps an account from trading, as on record
 //
 // What control decisions change of an instance has a small row of its own, beside its concern: its
 // configuration and memory, which may be long, are not written again with every decision. The row
@@ -14,11 +15,13 @@
 // the row that says so: two of them cannot be committed, whatever the code above believes.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "contracts/kill/blocked.h"
 #include "contracts/strategy/strategy_instance.h"
 #include "core/control/control_step.h"
 #include "services/turn.h"
@@ -93,6 +96,29 @@ void save_concern(Turn& turn, Concern concern);
 void take_activity(Turn& turn, Concern& concern, StrategyInstance& instance);
 void release_activity(
     Turn& turn, Concern& concern, StrategyInstance& instance, InstanceMode afterwards);
+
+// What was noted last of an account and its strategies (kill-switch.md 2.5.1); kept, so that a
+// restart notes nothing twice. Codes of `Blocked`; an absent one trades.
+struct BlockedRow {
+    std::string code;
+    std::map<StrategyId, std::string> strategies;
+    friend bool operator==(const BlockedRow&, const BlockedRow&) = default;
+};
+Result<BlockedRow> load_blocked(Turn& turn, const VenueAccount& account);
+void save_blocked(Turn& turn, const VenueAccount& account, const BlockedRow& row);
+
+// One record when an account, or one strategy of it, stops trading, and one when it goes on.
+struct BlockNote {
+    const VenueAccount& account;
+    const StrategyId* strategy_id = nullptr;  // Nothing: all of the account.
+    const std::optional<Blocked>& blocked;
+    std::string& noted;  // The code on record.
+    std::string_view ended_because = "it trades again";
+};
+Result<void> note_blocked(Turn& turn, const BlockNote& note);
+// After somebody's word: what blocked a strategy that trades no more ends on record with it, and
+// what blocked their account once nothing of it ticks that would see the end.
+Result<void> settle_blocks(Turn& turn, const VenueAccount& account);
 
 // What is remembered of a decision id. The answer is told by the record of the attempt; the row
 // only says where that lies.

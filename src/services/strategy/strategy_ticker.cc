@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "base/field_reader.h"
 #include "base/log.h"
 #include "core/control/execution_quality.h"
 
@@ -60,30 +59,6 @@ void log_failure(const Result<Answer>& answer) {
     if (!answer) {
         log_error("strategy_tick_failed", {{"message", answer.error().message}});
     }
-}
-
-Json encode_blocked_row(const StrategyTicker::BlockedRow& row) {
-    Json strategies = Json::object();
-    for (const auto& [id, code] : row.strategies) {
-        strategies.set(id.text(), code);
-    }
-    return Json::object({{"code", row.code}, {"strategies", std::move(strategies)}});
-}
-
-Result<StrategyTicker::BlockedRow> decode_blocked_row(const Json& json) {
-    FieldReader in(json);
-    StrategyTicker::BlockedRow row;
-    row.code = in.required<std::string>("code");
-    if (const Json* strategies = in.optional_object("strategies")) {
-        for (const auto& [id, code] : strategies->members()) {
-            if (!code.is_string()) {
-                return fail(errors::corrupt_data, "A strategy's reason is not a word.");
-            }
-            row.strategies[StrategyId::trusted(id)] = code.as_string();
-        }
-    }
-    in.reject_unknown();
-    return in.finish(std::move(row));
 }
 
 std::string word_of(const std::map<StrategyId, std::string>& words, const StrategyId& id) {
@@ -152,8 +127,7 @@ Result<StrategyTicker::Round> StrategyTicker::look_at(
         }
     }
     TRY_ASSIGN(LoopService::Gathered facts, parts_.loop.gather_for(turn, batch.account, symbols));
-    const std::string key = "blocked/" + account_key(batch.account);
-    TRY_ASSIGN(const BlockedRow before, turn.load_or(key, decode_blocked_row, BlockedRow{}));
+    TRY_ASSIGN(const BlockedRow before, load_blocked(turn, batch.account));
     Round round;
     round.blocked = facts.blocked;
     round.noted = before;
@@ -162,34 +136,13 @@ Result<StrategyTicker::Round> StrategyTicker::look_at(
         TRY(tick_one(turn, facts, id, round));
     }
     if (round.noted != before) {
-        turn.save(key, encode_blocked_row(round.noted));
+        save_blocked(turn, batch.account, round.noted);
+    }
+    if (round.has_latched) {
+        TRY(settle_blocks(turn, batch.account));
     }
     TRY_ASSIGN(round.seen, parts_.loop.seen(facts));
     return round;
-}
-
-Result<void> StrategyTicker::note_blocked(Turn& turn, const BlockNote& note) {
-    const std::string now = note.blocked ? note.blocked->code : std::string();
-    const std::string was = std::exchange(note.noted, now);
-    if (now == was) {
-        return {};
-    }
-    // The first and the last of these come in pairs; a reason that takes another's place lies
-    // between them.
-    AuditDraft draft = turn.draft(
-        was.empty()   ? "TRADING_BLOCKED"
-        : now.empty() ? "TRADING_UNBLOCKED"
-                      : "TRADING_BLOCK_CHANGED");
-    draft.tenant_id = note.account.tenant_id;
-    draft.step = AuditStep::plan;
-    draft.reason = note.blocked ? note.blocked->reason : "it trades again";
-    draft.detail = Json::object(
-        {{"account", encode(note.account)}, {"was", was}, {"blocked", encode(note.blocked)}});
-    if (note.strategy_id != nullptr) {
-        draft.detail.set("strategy_id", note.strategy_id->text());
-    }
-    TRY(turn.audit(std::move(draft)));
-    return {};
 }
 
 void StrategyTicker::act_after(Turn& turn, Act act) {
@@ -224,7 +177,9 @@ Result<void> StrategyTicker::tick_one(
     }
     const auto stepped = step(*sight, facts);
     if (!stepped) {
-        return fail_tick(turn, *sight->instance, stepped.error());
+        TRY_ASSIGN(const bool has_latched, fail_tick(turn, *sight->instance, stepped.error()));
+        round.has_latched = round.has_latched || has_latched;
+        return {};
     }
     if (sight->may_trade && is_let(stepped->plan, sight->blocked)) {
         round.acting.push_back(id);
@@ -302,11 +257,18 @@ std::shared_ptr<const Strategy> StrategyTicker::strategy_of(
 
 Result<std::optional<Blocked>> StrategyTicker::why_blocked(
     Turn& turn, const StrategyInstance& instance, const Concern* concern) const {
-    TRY_ASSIGN(std::optional<Blocked> blocked, parts_.loop.why_blocked(turn, instance.account));
+    TRY_ASSIGN(
+        std::optional<Blocked> blocked, parts_.loop.why_stopped(turn, instance.account.tenant_id));
+    if (!blocked && keeper_ != nullptr && instance.mode == InstanceMode::active) {
+        blocked = keeper_->why_held_up(instance);
+    }
+    TRY_ASSIGN(const AccountView view, load_account(turn, instance.account));
+    if (!blocked && view.account) {
+        blocked = why_account_blocked(*view.account);
+    }
     if (blocked) {
         return blocked;
     }
-    TRY_ASSIGN(const AccountView view, load_account(turn, instance.account));
     const MarketSet market = parts_.feed.facts(std::vector<Symbol>{instance.symbol});
     return why_held(instance, concern, view.account.get(), market);
 }
@@ -525,6 +487,7 @@ TurnRequest StrategyTicker::failure_turn(VenueAccount account, StrategyId id, Er
         TRY_ASSIGN(const auto instance, load_instance(t, scope_of(account), id));
         if (instance) {
             TRY(fail_tick(t, *instance, error));
+            TRY(settle_blocks(t, account));
         }
         return Answer{200, "{}"};
     };
@@ -532,7 +495,7 @@ TurnRequest StrategyTicker::failure_turn(VenueAccount account, StrategyId id, Er
     return turn;
 }
 
-Result<void> StrategyTicker::fail_tick(Turn& turn, StrategyInstance instance, const Error& error) {
+Result<bool> StrategyTicker::fail_tick(Turn& turn, StrategyInstance instance, const Error& error) {
     ++instance.ticks;
     ++instance.fail_count;
     instance.last_tick_at = turn.now();
@@ -567,7 +530,7 @@ Result<void> StrategyTicker::fail_tick(Turn& turn, StrategyInstance instance, co
             [this, instance, now = turn.now()] { parts_.runtime.reconcile(instance, now); });
     }
     save_instance(turn, std::move(instance));
-    return {};
+    return latched;
 }
 
 }  // namespace interlock

@@ -25,6 +25,14 @@ inline constexpr ErrorKind strategy_failed{
     "strategy_failed", 422, false, "Read the strategy's last_error, mend it, then resume it."};
 }  // namespace errors
 
+// Who keeps instances of its own and knows what holds them up besides their market (services/bot).
+class StrategyKeeper {
+public:
+    virtual ~StrategyKeeper() = default;
+    // Any thread. Nothing of instances that it does not keep.
+    virtual std::optional<Blocked> why_held_up(const StrategyInstance& instance) const = 0;
+};
+
 class StrategyTicker {
 public:
     static constexpr std::int64_t kErrorsInRowMax = 3;
@@ -38,20 +46,15 @@ public:
     };
     explicit StrategyTicker(Parts parts) : parts_(std::move(parts)) {}
 
+    // Before the engine starts; it outlives every turn.
+    void set_keeper(const StrategyKeeper& keeper) { keeper_ = &keeper; }
+
     // The turns of everything that is due; the watch submits them, the simulator runs them.
     std::vector<TurnRequest> due_turns(Timestamp now);
     TurnRequest tick_turn(StrategyRuntime::Batch batch);
     // One instance acts on its plan; void when it comes after `not_after`.
     TurnRequest act_turn(
         VenueAccount account, StrategyId id, std::optional<Timestamp> not_after = std::nullopt);
-
-    // What was noted last of an account and its strategies; kept, so that a restart notes nothing
-    // twice. Codes of `Blocked`; an absent one trades.
-    struct BlockedRow {
-        std::string code;
-        std::map<StrategyId, std::string> strategies;
-        friend bool operator==(const BlockedRow&, const BlockedRow&) = default;
-    };
 
     // The two halves of a tick, for whoever keeps instances and their record (services/bot).
     struct Round {
@@ -62,6 +65,7 @@ public:
         Json seen = {};
         BlockedRow noted = {};                    // What blocks them, as on record.
         std::map<StrategyId, Blocked> held = {};  // Those that their own market blocks.
+        bool has_latched = false;                 // One of them ticks no more.
     };
     Result<Round> look_at(Turn& turn, const StrategyRuntime::Batch& batch);
     struct Act {
@@ -92,7 +96,8 @@ public:
         const LoopService::Gathered& facts,
         std::shared_ptr<const StrategyInstance> of,
         std::shared_ptr<const Concern> concern) const;
-    // Why an instance does not trade although it is active: its account's reason first.
+    // Why an instance does not trade although it is active: the switches' reason first, then its
+    // keeper's, its account's and its market's.
     Result<std::optional<Blocked>> why_blocked(
         Turn& turn, const StrategyInstance& instance, const Concern* concern) const;
     // Steps the strategy on its own effective risk mode; never throws.
@@ -111,15 +116,6 @@ private:
     enum class Did { nothing, counted, recorded };
     Result<Did> run_part(Turn& turn, const Acting& acting);
     Result<void> drive(Turn& turn, Decision& decision, const LoopService::Gathered& facts);
-    // One record when an account, or one strategy of it, stops trading while it ticks, and one when
-    // it goes on. `noted` is the code on record.
-    struct BlockNote {
-        const VenueAccount& account;
-        const StrategyId* strategy_id = nullptr;  // Nothing: all of the account.
-        const std::optional<Blocked>& blocked;
-        std::string& noted;
-    };
-    static Result<void> note_blocked(Turn& turn, const BlockNote& note);
     Result<void> note_quiet(Turn& turn, const VenueAccount& account, const Round& round);
     std::shared_ptr<const Strategy> strategy_of(const StrategyInstance& instance) const;
     std::optional<Blocked> why_held(
@@ -127,10 +123,12 @@ private:
         const Concern* concern,
         const Account* account,
         const MarketSet& market) const;
-    Result<void> fail_tick(Turn& turn, StrategyInstance instance, const Error& error);
+    // Whether it latched the instance; then the caller settles its blocks.
+    Result<bool> fail_tick(Turn& turn, StrategyInstance instance, const Error& error);
     TurnRequest failure_turn(VenueAccount account, StrategyId id, Error error);
 
     Parts parts_;
+    const StrategyKeeper* keeper_ = nullptr;
 };
 
 }  // namespace interlock

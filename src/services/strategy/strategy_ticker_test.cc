@@ -216,6 +216,68 @@ TEST_F(StrategyTickerTest, AStrategyCanBeBlockedByItsMarketAlone) {
     EXPECT_EQ(world.count("TRADING_UNBLOCKED"), 1);
 }
 
+// Whoever ends a strategy ends on record what held it up; no tick comes that would see the end.
+TEST_F(StrategyTickerTest, ABlockEndsOnRecordWithTheStrategyThatItHeldUp) {
+    start("grid_trader", StrategyWorld::grid_config());
+    const auto ended = [&] {
+        const auto records = *world.plane->ledger.read(world.tenant, 0, 10'000);
+        std::string reasons;
+        for (const AuditRecord& record : records) {
+            if (record.draft.event == "TRADING_UNBLOCKED") {
+                const bool is_own = record.draft.detail.find("strategy_id") != nullptr;
+                reasons += (is_own ? "own: " : "all: ") + record.draft.reason + "; ";
+            }
+        }
+        return reasons;
+    };
+    const std::string own = "own: it does not run any more; ";
+    const std::string all = "all: it does not run any more; ";
+    world.set_concern(ConcernStatus::paused);
+    world.pass(Duration::of_seconds(3));
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 1);
+    world.set_concern(ConcernStatus::active);
+    world.pass(Duration::of_seconds(3));
+    EXPECT_EQ(ended(), "own: it trades again; ");
+
+    // The account is blocked, and its only strategy is paused.
+    set_trading(false, "off");
+    world.pass(Duration::of_seconds(3));
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 2);
+    ASSERT_EQ(word(world.decide(StrategyWorld::payload("d2", "pause")), "status"), "applied");
+    EXPECT_EQ(ended(), "own: it trades again; " + all);
+    world.pass(Duration::of_seconds(20));
+    EXPECT_EQ(ended(), "own: it trades again; " + all);
+    ASSERT_EQ(word(world.decide(StrategyWorld::payload("d3", "resume")), "status"), "applied");
+    world.pass(Duration::of_seconds(3));
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 3);
+
+    // Another one still ticks there, so the account's goes on, also through a restart.
+    const std::string watching =
+        world.create("grid_trader", StrategyWorld::grid_config(), InstanceMode::observe);
+    const auto stop = [&](const std::string& which, const std::string& key) {
+        ControlStrategyRequest request;
+        request.call.idempotency_key = IdempotencyKey::trusted(key);
+        request.action = HelperAction::stop;
+        world.answer_of([&](LoopService::Reply reply) {
+            world.plane->strategies->control(
+                world.caller(), StrategyId::trusted(which), request, std::move(reply));
+        });
+    };
+    stop(id, "stop");
+    EXPECT_EQ(ended(), "own: it trades again; " + all);
+    stop(watching, "stop it too");
+    EXPECT_EQ(ended(), "own: it trades again; " + all + all);
+
+    // What its market alone held up.
+    set_trading(true, "on");
+    ASSERT_EQ(word(world.decide(StrategyWorld::switch_to("d4", id)), "status"), "applied");
+    world.set_concern(ConcernStatus::paused);
+    world.pass(Duration::of_seconds(3));
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 4);
+    stop(id, "stop again");
+    EXPECT_EQ(ended(), "own: it trades again; " + all + all + own);
+}
+
 TEST_F(StrategyTickerTest, AnObserverShowsItsPlanAndSendsNothing) {
     const std::string watching =
         world.create("grid_trader", StrategyWorld::grid_config(), InstanceMode::observe);
