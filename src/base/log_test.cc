@@ -20,9 +20,10 @@ std::string json(std::string_view event, LogFields fields = {}) {
 TEST(Log, AHumanLineIsTimeLevelEventAndFields) {
     EXPECT_EQ(
         human("server_ready", {{"address", "127.0.0.1:8420"}, {"tenants", 3}, {"tls", false}}),
-        "07:37:48.123 info  server_ready address=127.0.0.1:8420 tenants=3 tls=false");
+        "2026-11-15T07:37:48.123Z info  server_ready address=127.0.0.1:8420 tenants=3 tls=false");
     EXPECT_EQ(
-        format_log_line({LogLevel::error, "x", {}, kAt}, LogFormat::human), "07:37:48.123 error x");
+        format_log_line({LogLevel::error, "x", {}, kAt}, LogFormat::human),
+        "2026-11-15T07:37:48.123Z error x");
 }
 
 TEST(Log, AJsonLineIsOneObject) {
@@ -199,7 +200,8 @@ TEST(Log, AnErrorsCodeIsShown) {
     EXPECT_EQ(
         human("relay_notice_not_sent", {{"code", "rate_limited"}}),
         "07:37:48.123 info  relay_notice_not_sent code=rate_limited");
-    EXPECT_EQ(human("x", {{"code", "493817"}}), "07:37:48.123 info  x code=[masked:secret]");
+    EXPECT_EQ(
+        human("x", {{"code", "493817"}}), "2026-11-15T07:37:48.123Z info  x code=[masked:secret]");
 }
 
 TEST(Log, WorksBeforeItIsConfiguredAndThenObeys) {

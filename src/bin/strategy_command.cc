@@ -6,6 +6,7 @@
 #include "bin/console.h"
 #include "bin/strategy_view.h"
 #include "bin/trader_call.h"
+#include "services/strategy/strategy_service.h"
 
 namespace interlock {
 namespace {
@@ -78,11 +79,8 @@ ExitCode run_show(const GlobalOptions& global, const Options& options) {
 }
 
 ExitCode run_types(const GlobalOptions& global, const Options& options) {
-    const auto answer = read_trader(global, options.trader, "/strategy_types");
-    if (!answer) {
-        return answer.error();
-    }
-    const std::string text = describe_types(*answer, options.type);
+    const Json types = describe_strategy_types();  // The same for every tenant; asks no server.
+    const std::string text = describe_types(types, options.type);
     if (text.empty()) {
         return report_usage(
             global,
@@ -90,7 +88,7 @@ ExitCode run_types(const GlobalOptions& global, const Options& options) {
             "Run `interlock strategy types` to see which there are.");
     }
     if (global.json) {
-        print_json(*answer);
+        print_json(types);
     } else {
         std::cout << text;
     }
@@ -295,7 +293,7 @@ void add_id(CLI::App& command, Options& options) {
 void add_config_options(CLI::App& command, Options& options) {
     command
         .add_option(
-            "--config",
+            "--strategy-config,--config",
             options.config_path,
             "Its configuration, a TOML file or a JSON file called .json.")
         ->type_name("FILE");
