@@ -14,7 +14,7 @@ CLASSES = (COMMANDS, TALK, *FILES, *OTHERS)
 
 # How a line begins that somebody could type; none may stand where no test types it.
 TYPED = re.compile(r"\s*(\$ )?(interlock|curl|cmake|ninja|export|\./(run|test)|(python3 )?(tools|docs|conformance)/)(\s|/|$)")
-INLINE = re.compile(r"(?<!`)`((?:time )?interlock [^`]+)`(?!`)")
+INLINE = re.compile(r"(?<!`)`((?:(?:time )?interlock|\./run) [^`]+)`(?!`)")
 
 Block = namedtuple("Block", "page line kind name text")
 

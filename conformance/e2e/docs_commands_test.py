@@ -40,7 +40,7 @@ HOST_FOLDERS = ("/backups", "/safe", "/srv", "/mnt", "/etc/interlock")
 QUESTIONS = (
     (re.compile(r"Email: $"), OWNER), (re.compile(r"[Pp]assword[^\n]*: $"), PASSWORD),
     (re.compile(r"One-time code[^\n]*: $"), ""), (re.compile(r"\[y/N\] $"), "y"))
-# What says that a command which stays has come up.
+# What stays, and what says that it has come up.
 READY = {
     "./run": "--dry-run the grid", "interlock demo": "--dry-run the grid",
     "interlock serve": "ready http", "interlock relay echo": "descriptor "}
@@ -49,7 +49,7 @@ NOT_TYPED = {
     "cmake --preset": ("a second build of everything", None),
     "ninja -C": ("needs that build", None),
     "python3 tools/mutants.py": ("builds every mutant and runs for hours", "python3 tools/mutants.py"),
-    "interlock sim --seeds 1..500": ("two minutes", "interlock sim"),
+    "interlock sim --seeds": ("minutes; the suite runs fifty seeds as a check of its own", "interlock sim"),
     "interlock bench relay": ("minutes; bench_test.py runs it small", "interlock bench relay"),
 }
 COLUMNS = 80  # Of a terminal that nobody widened.
@@ -177,8 +177,8 @@ class Newcomer:
         if re.match(r"export |\w+=\S*$", command):
             self.settings.append(command)
             return ""
-        if "leave it running" in comment or (ready and command in self.staying):
-            if command not in self.staying:
+        if ready:
+            if command not in self.staying:  # What runs already is not started again.
                 self.stay(command, ready)
             return ""
         typed = self.start(command)
@@ -188,11 +188,13 @@ class Newcomer:
         self.printed += typed.shown
         assert code == int(promised.group(1) if promised else 0), (
             f"{self.page}: {command}\nended with {code}:\n{typed.shown}")
-        assert '{"error":' not in typed.shown, f"{self.page}: {command}\n{typed.shown}"
+        refused = re.search(r'\{"error":\{"code":"(\w+)"', typed.shown)
+        promised = re.search(r"error (\w+)", comment)
+        assert (refused and refused.group(1)) == (promised and promised.group(1)), (
+            f"{self.page}: {command}\n{typed.shown}")
         return typed.shown
 
     def stay(self, command, ready):
-        assert ready, f"{self.page}: nothing says when {command!r} is up; see READY"
         typed = self.start("exec " + command)
         self.follow(typed, until=re.escape(ready))
         self.staying[command] = typed
@@ -304,6 +306,7 @@ class Names:
         return self.known[words]
 
     def check(self, page, line, start=("interlock",)):
+        line = line.replace("./run", "interlock demo")
         words = shlex.split(re.sub(r"[][…]", "", line.partition(" # ")[0]))
         words = words[words.index(start[0]):]
         path, rest = start, words[len(start):]
@@ -313,8 +316,9 @@ class Names:
         groups_only = self.subcommands(path) and "[SUBCOMMAND]" not in self.help(path)
         assert not (rest and groups_only and re.fullmatch("[a-z-]+", rest[0])), (
             f"{page}: {line!r}: {rest[0]} is no command of {' '.join(path)}")
+        known = self.help(path) + (self.help(start[:1]) if start[0] == "interlock" else "")
         for option in (word.partition("=")[0] for word in rest if word.startswith("--")):
-            assert re.search(rf"(?<![\w-]){option}(?![\w-])", self.help(path) + self.help(start)), (
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", known), (
                 f"{page}: {line!r}: there is no option {option}")
         return 1
 
@@ -356,6 +360,31 @@ def play(page, text):
     return typed, looked_up
 
 
+# Pages on which something is wrong, and what is said of it.
+BROKEN = (
+    ("```sh\ninterlock kil on\n```", 'did you mean `interlock kill`'),
+    ("```sh\ninterlock version   # exit code 1\n```", "ended with 0"),
+    ("```sh\necho '{\"error\":{\"code\":\"not_found\"}}'\n```", "not_found"),
+    ("```sh\ninterlock strategy show str_…\n```", "nothing was printed that fills"),
+    ("```console\n$ interlock version\nNo such line.\n```", "it ended"),
+    ("```toml\n[http]\nprot = 1\n```", "Unknown configuration key http.prot"),
+    ("Say `interlock kill onn`.", "onn is no command of interlock kill"),
+    ("Say `interlock kill on --raeson x`.", "there is no option --raeson"),
+)
+
+
+def prove_that_it_can_fail():
+    for text, said in BROKEN:
+        try:
+            play("broken.md", text)
+        except AssertionError as problem:
+            assert said in str(problem), (text, problem)
+        else:
+            raise AssertionError(f"passes: {text}")
+    for text in ("```\nls\n```", "```bash\nls\n```", "```text\ninterlock kill on\n```"):
+        assert list(doc_blocks.problems_of("broken.md", text)), text
+
+
 def timed(page):
     start = time.monotonic()
     return page, play(page, (ROOT / page).read_text()), time.monotonic() - start
@@ -363,6 +392,7 @@ def timed(page):
 
 def main():
     wanted = sys.argv[1:]
+    prove_that_it_can_fail()
     pages = [str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))]
     pages = sorted(page for page in pages if doc_blocks.is_page(page) and (not wanted or page in wanted))
     pages.sort(key=lambda page: page != "README.md")  # The longest one first.
