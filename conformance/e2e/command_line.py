@@ -112,7 +112,7 @@ def speak_to_people(commands):
     code, _, said = typed("config", "show", "--config", "/no/such.toml")
     assert code == 4 and "/no/such.toml cannot be read: No such file" in said, said
     code, _, said = typed("backtest", "--strategy", "idle", "--market-data", "/no/such.csv")
-    assert code == 4 and "/no/such.csv cannot be read: No such file" in said, said
+    assert code == 1 and "/no/such.csv cannot be read: No such file" in said, said
     code, said, _ = typed("strategy", "types", "--data", "/no/such/folder")
     assert code == 0 and "sideways" in said, said
     code, _, said = typed(

@@ -197,6 +197,7 @@ class Newcomer:
     def stay(self, command, ready):
         typed = self.start("exec " + command)
         self.follow(typed, until=re.escape(ready))
+        assert "BROKEN" not in typed.shown, f"{self.page}: {command}\n{typed.shown}"
         self.staying[command] = typed
         self.printed += typed.shown
         if link := re.search(r"(http://\S+)/activate\?code=(\S+)", typed.shown):

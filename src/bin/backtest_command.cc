@@ -188,7 +188,7 @@ Result<void> choose_strategy(const Flags& flags, BacktestOptions& options) {
 Result<BacktestOptions> options_of(const Flags& flags) {
     for (const std::string& path : flags.data) {
         if (path != "-") {
-            TRY(require_readable(path, "The market data"));
+            TRY(require_readable(errors::invalid_request, "The market data", path));
         }
     }
     BacktestOptions options;
@@ -377,7 +377,7 @@ std::optional<SymbolParts> symbol_of_file(const std::string& path) {
 }
 
 Result<Json> read_strategy_config(const std::string& path) {
-    TRY(require_readable(path, "The strategy's configuration"));
+    TRY(require_readable(errors::bad_usage, "The strategy's configuration", path));
     try {
         const toml::table table = toml::parse_file(path);
         Json config = Json::object();

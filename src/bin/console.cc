@@ -370,7 +370,7 @@ std::string text_at(const Json& json, std::string_view key) {
 
 std::string in_command_words(std::string text) {
     // Longer ones first where one begins like another.
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kCommands{{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kCommands{{
         {"list_strategy_types", "`interlock strategy types`"},
         {"GET /strategy_types", "`interlock strategy types`"},
         {"list_strategies", "`interlock strategy list`"},
@@ -379,6 +379,7 @@ std::string in_command_words(std::string text) {
         {"GET /concerns", "`interlock concern list`"},
         {"list_accounts", "`interlock account list`"},
         {"GET /accounts", "`interlock account list`"},
+        {"botId", "--bot-id"},
     }};
     for (const auto& [call, command] : kCommands) {
         for (std::size_t at = text.find(call); at != text.npos; at = text.find(call, at)) {

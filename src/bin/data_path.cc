@@ -46,13 +46,14 @@ std::string default_data_folder() {
     return home_folder() + "/.local/share/interlock";
 }
 
-Result<void> require_readable(const std::string& path, const std::string& what) {
+Result<void> require_readable(
+    const ErrorKind& kind, const std::string& what, const std::string& path) {
     if (access(path.c_str(), R_OK) == 0) {
         return {};
     }
     const int problem = errno;
     return fail(
-        errors::invalid_config,
+        kind,
         what + " " + path + " cannot be read: " + std::strerror(problem) + ".",
         problem == ENOENT ? "Check its name." : "Check who may read it.");
 }

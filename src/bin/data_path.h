@@ -18,7 +18,8 @@ std::string default_data_folder();
 
 // Refuses a file that somebody named and that is not there or not readable, before a parser makes a
 // riddle of it. `what` begins the sentence: "The configuration file".
-Result<void> require_readable(const std::string& path, const std::string& what);
+Result<void> require_readable(
+    const ErrorKind& kind, const std::string& what, const std::string& path);
 
 inline std::string database_path(const std::string& data_folder) {
     return data_folder + "/interlock.db";
