@@ -46,6 +46,19 @@ TEST(Replay, AnExecutedDecisionComesOutAsRecorded) {
     EXPECT_GE(report.steps, 7);
 }
 
+// The record of an outcome tells its reader more of the order than the decision's row keeps.
+TEST(Replay, AnOrderThatWasSettledAfterItsAnswerComesOutAsRecorded) {
+    LoopWorld world;
+    world.account();
+    ASSERT_TRUE(world.paper->set_faults({{.kind = PaperFaultKind::lose_answer, .times_max = 1}}));
+    world.trade("d1", one("buy", "1", "100.01"));
+    world.pass(Duration::of_seconds(30));
+    EXPECT_EQ(world.count("ORDER_UNKNOWN"), 1);
+    EXPECT_EQ(world.count("ORDER_ACKED"), 1);
+    const ReplayReport report = replay_of(world, world.memory);
+    EXPECT_TRUE(report.ok()) << finding_of(report);
+}
+
 TEST(Replay, ARefusedPlanComesOutAsRecorded) {
     LoopWorld world;
     world.validate("d1", one("buy", "90", "100.01"));
@@ -275,6 +288,7 @@ INSTANTIATE_TEST_SUITE_P(
         RowChange{"verdict", "\"pass\":true", "\"pass\":false"},
         RowChange{"stage", "\"stage\":\"recorded\"", "\"stage\":\"executed\""},
         RowChange{"attempt", "\"attempt\":1", "\"attempt\":2"},
+        RowChange{"outcome", "\"submit_status\":\"acked\"", "\"submit_status\":\"rejected\""},
         RowChange{"planner", "\"from_outside\":true", "\"from_outside\":false"},
         RowChange{"input", "\"state\":\"sha256:", "\"state\":\"sha256:0"},
         RowChange{"verification", "\"overall\":\"matched\"", "\"overall\":\"drift\""},

@@ -17,14 +17,18 @@ def program():
 
 
 class Child:
-    """A command of the program that says `ready …` on standard output."""
+    """A command of the program that says `ready …` on standard output. With `may_die` it may end
+    before that, and then has no address."""
 
-    def __init__(self, arguments, log_path):
+    def __init__(self, arguments, log_path, before=(), may_die=False):
         with open(log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [program(), *arguments], stdout=subprocess.PIPE, stderr=log, text=True)
+                [*before, program(), *arguments], stdout=subprocess.PIPE, stderr=log, text=True)
         self.log_path = log_path
+        self.address = None
         line = self.process.stdout.readline().strip()
+        if may_die and not line:
+            return
         if not line.startswith("ready "):
             raise AssertionError(f"{arguments[0]} did not start: {line!r}, see {log_path}: "
                                  + pathlib.Path(log_path).read_text()[-2000:])
@@ -49,7 +53,7 @@ def start_sink(folder, *options):
         f"{folder}/sink.log")
 
 
-def start_server(folder):
+def start_server(folder, **child):
     config = pathlib.Path(folder) / "config.toml"
     # Without the bounds that keep one caller from doing what these tests do.
     config.write_text(
@@ -58,7 +62,7 @@ def start_server(folder):
     return Child(
         ["serve", "--config", str(config), "--data", f"{folder}/data", "--port", "0",
          "--sink", f"{folder}/sink.sock"],
-        f"{folder}/server.log")
+        f"{folder}/server.log", **child)
 
 
 class UnixConnection(http.client.HTTPConnection):

@@ -522,7 +522,12 @@ Result<void> DecisionReplay::compare_outcomes(const Decision& stored) const {
         told_orders_.begin(),
         told_orders_.end(),
         [](const Execution& row, const Json& told) {
-            return hash_or_nothing(encode(row)) == hash_or_nothing(told);
+            // A record of an outcome tells its reader more of the order than the row keeps.
+            const Json kept = encode(row);
+            return std::ranges::all_of(kept.members(), [&](const auto& member) {
+                const Json* const word = told.find(member.first);
+                return word != nullptr && *word == member.second;
+            });
         });
     if (!same) {
         return differs("The stored orders came to something else than the ledger tells.");
