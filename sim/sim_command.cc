@@ -1,11 +1,7 @@
 #include "sim/sim_command.h"
 
-#include <unistd.h>
-
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "base/json.h"
@@ -70,19 +66,13 @@ void print(const std::string& line) {
     std::fputc('\n', stdout);
 }
 
-// A terminal on which a line can be written over.
-bool is_screen(int fd) {
-    const char* const terminal = std::getenv("TERM");
-    return isatty(fd) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
-
 class SimRunner {
 public:
     SimRunner(const SimOptions& options, SeedRange range, Worlds worlds)
         : options_(options),
           range_(range),
           worlds_(worlds),
-          shows_progress_(range.first != range.last && is_screen(STDERR_FILENO)) {}
+          shows_progress_(range.first != range.last && options.shows_progress) {}
 
     int run() {
         for (std::uint64_t seed = range_.first;; ++seed) {

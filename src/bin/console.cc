@@ -97,12 +97,6 @@ void pad(std::string& out, std::string_view text, std::size_t width) {
     out.append(width - std::min(width, width_of(text)), ' ');
 }
 
-// A terminal that obeys escape sequences.
-bool is_screen(int fd) {
-    const char* const terminal = std::getenv("TERM");
-    return isatty(fd) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
-
 // At least so much is left for what goes on below; with less, rows become lines of their own.
 constexpr std::size_t kLastColumnMin = 24;
 
@@ -266,6 +260,11 @@ std::string print_safe(std::string_view text, bool keep_newlines) {
         at += length;
     }
     return out;
+}
+
+bool is_screen(int fd) {
+    const char* const terminal = std::getenv("TERM");
+    return isatty(fd) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
 bool wants_colour(int fd) {

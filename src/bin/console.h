@@ -25,7 +25,9 @@ namespace interlock {
 // Newlines stay only with `keep_newlines`.
 std::string print_safe(std::string_view text, bool keep_newlines = false);
 
-// Whether text on this descriptor may be coloured: a terminal that is not dumb, and no NO_COLOR.
+// Whether this descriptor is a terminal that obeys escape sequences.
+bool is_screen(int fd);
+// Whether text on this descriptor may be coloured: a screen, and no NO_COLOR.
 bool wants_colour(int fd);
 // Columns of the terminal that standard output is; 0 when it is none, and nothing has to fit.
 std::size_t terminal_columns();
