@@ -43,7 +43,8 @@ def stop_and_release(commands):
     assert commands.run("approvals", "list", "--state", "pending")["approvals"][0][
         "approval_id"] == approval
     decide = ("approvals", "approve", approval, "--yes", "--email", EMAIL, "--password-stdin")
-    assert commands.refused(*decide, stdin="wrong password here\n") == "unauthenticated"
+    wrong = commands.run(*decide, stdin="wrong password here\n", code=1)["error"]
+    assert wrong["code"] == "unauthenticated" and "/recover" in wrong["next_step"], wrong
     approved = commands.run(*decide, "--comment", "looked into it", stdin=PASSWORD + "\n")
     assert approved["state"] == "consumed", approved
     assert commands.refused(*decide, stdin=PASSWORD + "\n") == "approval_not_pending"

@@ -333,9 +333,15 @@ async function waitingElsewhere() {
     const others = session.tenants.filter((id) => id !== tenant)
         .sort((a, b) => (b === SYSTEM) - (a === SYSTEM)).slice(0, ELSEWHERE_MAX);
     const counts = await Promise.all(others.map(async (id) => {
-        const { approvals } = await api(
-            "GET", `/api/${encodeURIComponent(id)}/approvals?state=pending`);
-        return { id, count: approvals.length };
+        try {
+            const { approvals } = await api(
+                "GET", `/api/${encodeURIComponent(id)}/approvals?state=pending`);
+            return { id, count: approvals.length };
+        } catch (error) {
+            // Whoever left a tenant meanwhile still sees this one.
+            if (error.status === 403 || error.status === 404) return { id, count: 0 };
+            throw error;
+        }
     }));
     return counts.filter(({ count }) => count > 0);
 }
