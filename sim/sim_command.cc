@@ -1,7 +1,5 @@
 #include "sim/sim_command.h"
 
-#include <unistd.h>
-
 #include <charconv>
 #include <cstdio>
 #include <utility>
@@ -74,7 +72,7 @@ public:
         : options_(options),
           range_(range),
           worlds_(worlds),
-          shows_progress_(range.first != range.last && isatty(STDERR_FILENO) == 1) {}
+          shows_progress_(range.first != range.last && options.shows_progress) {}
 
     int run() {
         for (std::uint64_t seed = range_.first;; ++seed) {

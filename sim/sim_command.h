@@ -18,6 +18,7 @@ struct SimOptions {
     bool list_plants = false;           // Names, one per line, and nothing else.
     bool trace = false;                 // Print the steps of every run.
     bool quick = false;                 // --quick: end at the first violation, without its trace.
+    bool shows_progress = false;        // Write over a line while a range runs: on a terminal.
     std::string commit;                 // Empty: what was compiled in.
 };
 

@@ -1,12 +1,14 @@
 """Checks the documents: every relative link leads to a file and, with '#', to a heading in it; every
 decision record has its four parts and stands in the index; every test that the pages of agent loop,
-control decisions and bots name exists, and no section of their contracts is without one.
+control decisions and bots name exists, and no section of their contracts is without one; every fenced
+block says what it is, so that no command escapes conformance/e2e/docs_commands_test.py.
 """
 
 import re
 import sys
 from pathlib import Path
 
+import doc_blocks
 import tidy
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
@@ -104,6 +106,8 @@ def main():
     sources = tidy.load(root)
     documents = {path: s for path, s in sources.items() if path.endswith(".md")}
     problems = [p for path, s in documents.items() for p in check_links(root, path, s.text)]
+    problems += [p for path, s in documents.items() if doc_blocks.is_page(path)
+                 for p in doc_blocks.problems_of(path, s.text)]
     problems += check_records(sources)
     problems += check_rule_table(root, sources, LOOP_PAGE, LOOP_SECTIONS)
     problems += check_rule_table(root, sources, CONTROL_PAGE, CONTROL_SECTIONS)

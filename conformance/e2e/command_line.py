@@ -43,7 +43,8 @@ def stop_and_release(commands):
     assert commands.run("approvals", "list", "--state", "pending")["approvals"][0][
         "approval_id"] == approval
     decide = ("approvals", "approve", approval, "--yes", "--email", EMAIL, "--password-stdin")
-    assert commands.refused(*decide, stdin="wrong password here\n") == "unauthenticated"
+    wrong = commands.run(*decide, stdin="wrong password here\n", code=1)["error"]
+    assert wrong["code"] == "unauthenticated" and "/recover" in wrong["next_step"], wrong
     approved = commands.run(*decide, "--comment", "looked into it", stdin=PASSWORD + "\n")
     assert approved["state"] == "consumed", approved
     assert commands.refused(*decide, stdin=PASSWORD + "\n") == "approval_not_pending"
@@ -115,6 +116,53 @@ def stop_everything(commands, server):
     assert commands.run("audit", "verify")["ok"]
 
 
+def speak_to_people(commands):
+    """What somebody types who does not know the program, and what it says to that."""
+    def typed(*arguments):
+        done = subprocess.run(
+            [plane.program(), *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+            start_new_session=True, timeout=plane.PATIENCE_SECONDS, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    code, said, _ = typed("--version")
+    assert code == 0 and said.startswith("interlock 0."), said
+    code, said, _ = typed("help")
+    assert code == 0 and "Subcommands:" in said, said
+    code, said, _ = typed("help", "kill", "on")
+    assert code == 0 and "--reason" in said, said
+    code, _, said = typed("kil", "on")
+    assert code == 2 and '"kil"; did you mean `interlock kill`?' in said, said
+    code, _, said = typed("kill", "on", "--raeson", "x", "--json")
+    assert code == 2 and json.loads(said)["error"]["code"] == "bad_usage", said
+    code, _, said = typed("config", "show", "--config", "/no/such.toml")
+    assert code == 4 and "/no/such.toml cannot be read: No such file" in said, said
+    code, _, said = typed("backtest", "--strategy", "idle", "--market-data", "/no/such.csv")
+    assert code == 1 and "/no/such.csv cannot be read: No such file" in said, said
+    code, said, _ = typed("strategy", "types", "--data", "/no/such/folder")
+    assert code == 0 and "sideways" in said, said
+    code, _, said = typed(
+        "decide", "--concern", "main:btcusdt", "--action", "pause", "--reason", "x",
+        "--data", commands.data)
+    assert code == 1 and "no terminal" in said and "--yes" not in said, said
+
+    # One tenant: nobody has to name it.
+    for words in (("key", "list"), ("human", "list"), ("account",), ("strategy", "list")):
+        commands.run(*words)
+
+    _, plain = commands.on_terminal("doctor")
+    assert "\x1b[32m" in plain, plain
+    for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        _, plain = commands.on_terminal("doctor", environment=environment)
+        assert "\x1b" not in plain and "ok  " in plain, plain
+    for columns in (80, 120):
+        for words in (("approvals", "list"), ("kill", "status"), ("key", "list")):
+            _, shown = commands.on_terminal(*words, columns=columns)
+            assert max(map(len, shown.splitlines())) <= columns, shown
+    _, shown = commands.on_terminal("approvals", "list", columns=80)
+    known = commands.run("approvals", "list")["approvals"]
+    assert known and all(one["approval_id"] in shown for one in known), shown
+
+
 def read_ledger(commands):
     tail = subprocess.run(
         [plane.program(), "audit", "tail", "-n", "3", "--json", "--data", commands.data],
@@ -171,7 +219,9 @@ def main():
         try:
             server = plane.start_server(folder)
             commands = Commands(f"{folder}/data")
-            for step in (make_people, stop_and_release, a_release_says_what_still_holds, reject_on_terminal, read_ledger, complete):
+            for step in (
+                    make_people, stop_and_release, a_release_says_what_still_holds,
+                    reject_on_terminal, speak_to_people, read_ledger, complete):
                 step(commands)
                 print(f"{step.__name__}: ok")
             stop_everything(commands, server)

@@ -89,11 +89,9 @@ void append_human(std::string& out, std::string_view text) {
 
 std::string human_line(const LogLine& line) {
     constexpr std::size_t kEventColumn = 6;  // "error" and a space.
-    constexpr std::size_t kTimeStart = 11;   // After the date of an RFC 3339 text.
-    constexpr std::size_t kTimeLength = 12;
     std::string out;
-    if (line.at.size() >= kTimeStart + kTimeLength) {
-        out += line.at.substr(kTimeStart, kTimeLength);
+    if (!line.at.empty()) {
+        out += line.at;
         out += ' ';
     }
     out += word_of(line.level);

@@ -20,9 +20,10 @@ std::string json(std::string_view event, LogFields fields = {}) {
 TEST(Log, AHumanLineIsTimeLevelEventAndFields) {
     EXPECT_EQ(
         human("server_ready", {{"address", "127.0.0.1:8420"}, {"tenants", 3}, {"tls", false}}),
-        "07:37:48.123 info  server_ready address=127.0.0.1:8420 tenants=3 tls=false");
+        "2026-11-15T07:37:48.123Z info  server_ready address=127.0.0.1:8420 tenants=3 tls=false");
     EXPECT_EQ(
-        format_log_line({LogLevel::error, "x", {}, kAt}, LogFormat::human), "07:37:48.123 error x");
+        format_log_line({LogLevel::error, "x", {}, kAt}, LogFormat::human),
+        "2026-11-15T07:37:48.123Z error x");
 }
 
 TEST(Log, AJsonLineIsOneObject) {
@@ -42,10 +43,10 @@ TEST(Log, AFieldCannotPassForThePartsOfALine) {
 TEST(Log, ValuesThatAreNotOneWordAreQuoted) {
     EXPECT_EQ(
         human("x", {{"reason", "two words"}, {"empty", ""}, {"pair", "a=b"}, {"q", "\""}}),
-        R"(07:37:48.123 info  x reason="two words" empty="" pair="a=b" q="\"")");
+        R"(2026-11-15T07:37:48.123Z info  x reason="two words" empty="" pair="a=b" q="\"")");
     EXPECT_EQ(
         human("x", {{"list", Json::array({1, "a"})}, {"none", Json()}}),
-        R"(07:37:48.123 info  x list=[1,"a"] none=null)");
+        R"(2026-11-15T07:37:48.123Z info  x list=[1,"a"] none=null)");
 }
 
 TEST(Log, NoValueCanForgeALineOrReachTheTerminal) {
@@ -188,7 +189,7 @@ TEST(Log, RedactsDocumentsDeeply) {
 TEST(Log, FieldsAndEventsAreRedacted) {
     EXPECT_EQ(
         human("login ilk_abc", {{"password", "hunter2"}, {"url", "/x?k=ilk_abcdefghijklmnop"}}),
-        R"(07:37:48.123 info  "login [masked:interlock_key]" password=[masked:secret] )"
+        R"(2026-11-15T07:37:48.123Z info  "login [masked:interlock_key]" password=[masked:secret] )"
         R"(url="/x?k=[masked:interlock_key]")");
     EXPECT_EQ(
         json("x", {{"headers", Json::object({{"Authorization", "Bearer abc"}})}}).find("abc"),
@@ -198,8 +199,9 @@ TEST(Log, FieldsAndEventsAreRedacted) {
 TEST(Log, AnErrorsCodeIsShown) {
     EXPECT_EQ(
         human("relay_notice_not_sent", {{"code", "rate_limited"}}),
-        "07:37:48.123 info  relay_notice_not_sent code=rate_limited");
-    EXPECT_EQ(human("x", {{"code", "493817"}}), "07:37:48.123 info  x code=[masked:secret]");
+        "2026-11-15T07:37:48.123Z info  relay_notice_not_sent code=rate_limited");
+    EXPECT_EQ(
+        human("x", {{"code", "493817"}}), "2026-11-15T07:37:48.123Z info  x code=[masked:secret]");
 }
 
 TEST(Log, WorksBeforeItIsConfiguredAndThenObeys) {
@@ -214,7 +216,7 @@ TEST(Log, WorksBeforeItIsConfiguredAndThenObeys) {
 
     const std::size_t end = written.find('\n');
     ASSERT_NE(end, std::string::npos);
-    EXPECT_EQ(written.substr(12, end - 12), " info  first n=1");
+    EXPECT_EQ(written.substr(24, end - 24), " info  first n=1");
     const auto second = parse_json(written.substr(end + 1));
     ASSERT_TRUE(second.has_value()) << written;
     EXPECT_EQ(second->find("event")->as_string(), "second");

@@ -35,6 +35,7 @@ std::string tenant_path(const Options& options, std::string_view rest) {
 struct AdminCall {
     std::function<Result<ServerAnswer>(ServerClient&)> send;
     std::function<std::string(const Json&)> describe;
+    std::shared_ptr<Options> of_tenant = nullptr;  // Null: it is about no tenant, or about all.
 };
 
 ExitCode run(const GlobalOptions& global, const AdminCall& call) {
@@ -43,6 +44,13 @@ ExitCode run(const GlobalOptions& global, const AdminCall& call) {
         return folder.error();
     }
     ServerClient server(*folder);
+    if (call.of_tenant != nullptr) {
+        auto tenant = chosen_tenant(server, call.of_tenant->tenant);
+        if (!tenant) {
+            return report_failure(global, tenant.error());
+        }
+        call.of_tenant->tenant = *std::move(tenant);
+    }
     const auto answer = expect_ok(global, call.send(server));
     if (!answer) {
         return answer.error();
@@ -88,7 +96,12 @@ std::string table_of(
 }
 
 void add_tenant_option(CLI::App& command, Options& options) {
-    command.add_option("--tenant", options.tenant, "The tenant.")->required()->type_name("TENANT");
+    command
+        .add_option(
+            "--tenant",
+            options.tenant,
+            "The tenant; may be left out when there is one, or on the demo.")
+        ->type_name("TENANT");
 }
 
 void add_tenant_commands(CommandLine& line, const std::shared_ptr<Options>& options) {
@@ -158,7 +171,8 @@ void add_key_creation(CLI::App& key, CommandLine& line, const std::shared_ptr<Op
                              {"key id", text_at(made, "key_id")},
                              {"label", text_at(made, "label")},
                              {"scopes", text_at(made, "scopes")}});
-             }});
+             },
+         .of_tenant = options});
 }
 
 // The keys meant: the one named, or all that wait.
@@ -180,14 +194,21 @@ std::expected<std::vector<std::string>, ExitCode> keys_to_confirm(
     return ids;
 }
 
-ExitCode run_confirmation(const GlobalOptions& global, const Options& options) {
-    if (options.all != options.key_id.empty()) {
+ExitCode run_confirmation(const GlobalOptions& global, const Options& given) {
+    if (given.all != given.key_id.empty()) {
         return report_usage(global, "Name one key, or give --all.", "`interlock key list` shows.");
     }
     const auto folder = chosen_data_folder(global);
     if (!folder) {
         return folder.error();
     }
+    ServerClient server(*folder);
+    Options options = given;
+    auto tenant = chosen_tenant(server, given.tenant);
+    if (!tenant) {
+        return report_failure(global, tenant.error());
+    }
+    options.tenant = *std::move(tenant);
     auto login = HumanLogin::start(global, *folder, options.login);
     if (!login) {
         return login.error();
@@ -252,7 +273,8 @@ void add_key_commands(CommandLine& line, const std::shared_ptr<Options>& options
                      answer,
                      "keys",
                      {"key_id", "label", "scopes", "hint", "created_at", "revoked_at", "locked"});
-             }});
+             },
+         .of_tenant = options});
     CLI::App* revoke = key->add_subcommand("revoke", "Revoke a key at once and for good.");
     add_tenant_option(*revoke, *options);
     revoke->add_option("key_id", options->key_id, "The key's id (key_...).")
@@ -267,7 +289,8 @@ void add_key_commands(CommandLine& line, const std::shared_ptr<Options>& options
                      tenant_path(*options, "/keys/" + percent_encode(options->key_id)));
              },
          .describe =
-             [options](const Json&) { return "Revoked " + print_safe(options->key_id) + ".\n"; }});
+             [options](const Json&) { return "Revoked " + print_safe(options->key_id) + ".\n"; },
+         .of_tenant = options});
 }
 
 // Makes an invited human's account from the terminal, for hosts that nobody reaches with a browser.
@@ -349,7 +372,8 @@ void add_human_commands(CommandLine& line, const std::shared_ptr<Options>& optio
                      fields.emplace_back("expires", text_at(made, "invitation_expires_at"));
                  }
                  return render_fields(fields);
-             }});
+             },
+         .of_tenant = options});
     add_activation(*human, line, options);
     add_recovery_commands(*human, line);
     CLI::App* list = human->add_subcommand("list", "List a tenant's humans.");
@@ -363,7 +387,8 @@ void add_human_commands(CommandLine& line, const std::shared_ptr<Options>& optio
              [](const Json& answer) {
                  return table_of(
                      answer, "humans", {"human_id", "email", "state", "two_factor", "created_at"});
-             }});
+             },
+         .of_tenant = options});
 }
 
 }  // namespace

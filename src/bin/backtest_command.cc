@@ -15,6 +15,7 @@
 #include "bin/backtest_page.h"
 #include "bin/backtest_text.h"
 #include "bin/console.h"
+#include "bin/data_path.h"
 #include "bin/server_client.h"
 
 namespace interlock {
@@ -185,6 +186,11 @@ Result<void> choose_strategy(const Flags& flags, BacktestOptions& options) {
 }
 
 Result<BacktestOptions> options_of(const Flags& flags) {
+    for (const std::string& path : flags.data) {
+        if (path != "-") {
+            TRY(require_readable(errors::invalid_request, "The market data", path));
+        }
+    }
     BacktestOptions options;
     options.paths = flags.data;
     TRY(choose_strategy(flags, options));
@@ -299,7 +305,7 @@ Result<void> run(const GlobalOptions& global, const Flags& flags) {
 void add_data_flags(CLI::App& command, Flags& flags) {
     command
         .add_option(
-            "--data",
+            "--market-data,--data",
             flags.data,
             "Binance klines, trades or aggTrades as CSV, or a recording; more files in the order "
             "of time, - for standard input.")
@@ -371,6 +377,7 @@ std::optional<SymbolParts> symbol_of_file(const std::string& path) {
 }
 
 Result<Json> read_strategy_config(const std::string& path) {
+    TRY(require_readable(errors::bad_usage, "The strategy's configuration", path));
     try {
         const toml::table table = toml::parse_file(path);
         Json config = Json::object();
@@ -422,12 +429,15 @@ void add_backtest_command(CommandLine& line) {
         ->check(CLI::IsMember(types));
     command
         ->add_option(
-            "--config", flags->config_path, "The strategy's parameters (TOML); defaults without.")
+            "--strategy-config,--config",
+            flags->config_path,
+            "The strategy's parameters (TOML); defaults without.")
         ->type_name("FILE");
     add_data_flags(*command, *flags);
     add_account_flags(*command, *flags);
-    command->add_option("--json", flags->json_path, "Write the result as JSON.")->type_name("FILE");
-    command->add_option("--html", flags->html_path, "Write the result as a page.")
+    command->add_option("--json-file,--json", flags->json_path, "Write the result as JSON.")
+        ->type_name("FILE");
+    command->add_option("--html-file,--html", flags->html_path, "Write the result as a page.")
         ->type_name("FILE");
     command->callback([&line, flags] {
         line.run = [&line, flags] {

@@ -63,6 +63,7 @@ Result<void> flatten(
 
 Result<std::map<std::string, std::string>> read_file(const std::string& path, RelayConfig& relay) {
     std::map<std::string, std::string> values;
+    TRY(require_readable(errors::invalid_config, "The configuration file", path));
     try {
         toml::table document = toml::parse_file(path);
         TRY(take_relay_config(document, path, relay));

@@ -1,17 +1,21 @@
 #include "bin/console.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 
 #include "adapters/system/durable_file.h"
 #include "base/errors.h"
+#include "base/text.h"
 
 namespace interlock {
 namespace {
@@ -93,6 +97,47 @@ void pad(std::string& out, std::string_view text, std::size_t width) {
     out.append(width - std::min(width, width_of(text)), ' ');
 }
 
+// At least so much is left for what goes on below; with less, rows become lines of their own.
+constexpr std::size_t kLastColumnMin = 24;
+
+// The text, broken between words where it would pass the last column; what goes on is indented.
+void append_wrapped(
+    std::string& out, std::string_view text, std::size_t indent, std::size_t columns) {
+    std::size_t at = indent;
+    bool begins = true;
+    for (const std::string_view word : split(text, ' ')) {
+        const std::size_t width = width_of(word);
+        if (!begins && columns != 0 && at + 1 + width > columns) {
+            out += "\n" + std::string(indent, ' ');
+            at = indent;
+        } else if (!begins) {
+            out += ' ';
+            ++at;
+        }
+        out += word;
+        at += width;
+        begins = false;
+    }
+    out += "\n";
+}
+
+// Each row as "name  value" lines, for terminals that are too narrow for columns.
+std::string render_rows(const std::vector<std::vector<std::string>>& lines, std::size_t columns) {
+    std::size_t indent = 0;
+    for (const std::string& name : lines.front()) {
+        indent = std::max(indent, width_of(name) + 2);
+    }
+    std::string out;
+    for (auto row = lines.begin() + 1; row != lines.end(); ++row) {
+        out += row == lines.begin() + 1 ? "" : "\n";
+        for (std::size_t i = 0; i < row->size(); ++i) {
+            pad(out, lines.front()[i], indent);
+            append_wrapped(out, (*row)[i], indent, columns);
+        }
+    }
+    return out;
+}
+
 bool write_all(int fd, std::string_view text) {
     while (!text.empty()) {
         const ssize_t count = write(fd, text.data(), text.size());
@@ -140,7 +185,7 @@ Result<FileDescriptor> open_terminal() {
         return fail(
             errors::invalid_request,
             "There is no terminal to ask on.",
-            "Run this on a terminal, or give --email, --password-stdin and --yes.");
+            "Run this on a terminal, or answer by the options that --help lists.");
     }
     return terminal;
 }
@@ -217,8 +262,34 @@ std::string print_safe(std::string_view text, bool keep_newlines) {
     return out;
 }
 
+bool is_screen(int fd) {
+    const char* const terminal = std::getenv("TERM");
+    return isatty(fd) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+bool wants_colour(int fd) {
+    const char* const refused = std::getenv("NO_COLOR");
+    return is_screen(fd) && (refused == nullptr || *refused == '\0');
+}
+
+std::size_t terminal_columns() {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) {
+        return 0;
+    }
+    std::size_t columns = size.ws_col;
+    const char* const named = std::getenv("COLUMNS");
+    if (columns == 0 && named != nullptr) {
+        const std::string_view text(named);
+        std::from_chars(text.data(), text.data() + text.size(), columns);
+    }
+    return columns;
+}
+
 std::string render_table(
-    const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows) {
+    const std::vector<std::string>& header,
+    const std::vector<std::vector<std::string>>& rows,
+    std::size_t columns) {
     std::vector<std::vector<std::string>> lines{header};
     for (const auto& row : rows) {
         std::vector<std::string> cells;
@@ -233,12 +304,20 @@ std::string render_table(
             widths[i] = std::max(widths[i], width_of(line[i]));
         }
     }
+    std::size_t indent = 0;
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+        indent += widths[i] + 2;
+    }
+    const bool fits = columns == 0 || indent + widths.back() <= columns;
+    if (!fits && indent + kLastColumnMin > columns) {
+        return render_rows(lines, columns);
+    }
     std::string out;
     for (const auto& line : lines) {
         for (std::size_t i = 0; i + 1 < line.size(); ++i) {
             pad(out, line[i], widths[i] + 2);
         }
-        out += line.back() + "\n";
+        append_wrapped(out, line.back(), indent, fits ? 0 : columns);
     }
     return out;
 }
@@ -288,6 +367,28 @@ std::string text_at(const Json& json, std::string_view key) {
     return text.empty() ? "-" : text;
 }
 
+std::string in_command_words(std::string text) {
+    // Longer ones first where one begins like another.
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kCommands{{
+        {"list_strategy_types", "`interlock strategy types`"},
+        {"GET /strategy_types", "`interlock strategy types`"},
+        {"list_strategies", "`interlock strategy list`"},
+        {"GET /instances", "`interlock strategy list`"},
+        {"list_concerns", "`interlock concern list`"},
+        {"GET /concerns", "`interlock concern list`"},
+        {"list_accounts", "`interlock account list`"},
+        {"GET /accounts", "`interlock account list`"},
+        {"botId", "--bot-id"},
+    }};
+    for (const auto& [call, command] : kCommands) {
+        for (std::size_t at = text.find(call); at != text.npos; at = text.find(call, at)) {
+            text.replace(at, call.size(), command);
+            at += command.size();
+        }
+    }
+    return text;
+}
+
 void print_json(const Json& json) {
     std::cout << to_text(json) << "\n";
 }
@@ -330,7 +431,7 @@ Result<SecretString> read_secret_from_stdin() {
     return SecretString(*std::move(line));
 }
 
-ProgressLine::ProgressLine(bool quiet) : active_(!quiet && isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(bool quiet) : active_(!quiet && is_screen(STDERR_FILENO)) {}
 
 ProgressLine::~ProgressLine() {
     clear();

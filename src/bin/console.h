@@ -25,9 +25,20 @@ namespace interlock {
 // Newlines stay only with `keep_newlines`.
 std::string print_safe(std::string_view text, bool keep_newlines = false);
 
-// Columns padded to their widest cell; cells are made safe. The last column is not padded.
+// Whether this descriptor is a terminal that obeys escape sequences.
+bool is_screen(int fd);
+// Whether text on this descriptor may be coloured: a screen, and no NO_COLOR.
+bool wants_colour(int fd);
+// Columns of the terminal that standard output is; 0 when it is none, and nothing has to fit.
+std::size_t terminal_columns();
+
+// Columns padded to their widest cell; cells are made safe. The last column is not padded. What
+// does not fit into `columns` goes on below in the last column or, when even the others do not fit,
+// every row becomes lines of its own: nothing is ever cut off.
 std::string render_table(
-    const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
+    const std::vector<std::string>& header,
+    const std::vector<std::vector<std::string>>& rows,
+    std::size_t columns = terminal_columns());
 // "name   value" lines.
 std::string render_fields(const std::vector<std::pair<std::string, std::string>>& fields);
 
@@ -41,6 +52,10 @@ std::string text_at(const Json& json, std::string_view key);
 // What an answer's `blocked` says, as rows of render_fields(): whether it trades, why not, and what
 // to do next.
 std::vector<std::pair<std::string, std::string>> blocked_fields(const Json& answer);
+
+// What a server tells callers of HTTP or MCP to do, for somebody who types commands:
+// "that GET /instances shows" → "that `interlock strategy list` shows".
+std::string in_command_words(std::string text);
 
 // One line of JSON on standard output.
 void print_json(const Json& json);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -76,6 +77,56 @@ TEST(Console, NeverPrintsAControlCharacter) {
         }));
     });
     EXPECT_TRUE(held);
+}
+
+TEST(Console, GoesOnBelowInTheLastColumnWhereATableIsTooWide) {
+    const std::vector<std::vector<std::string>> rows{{"demo", "one two three four five six seven"}};
+    EXPECT_EQ(
+        render_table({"TENANT", "REASON"}, rows, 34),
+        "TENANT  REASON\n"
+        "demo    one two three four five\n"
+        "        six seven\n");
+    EXPECT_EQ(
+        render_table({"TENANT", "REASON"}, rows, 0),
+        "TENANT  REASON\ndemo    one two three four five six seven\n");
+}
+
+TEST(Console, MakesLinesOfRowsWhereColumnsDoNotFit) {
+    EXPECT_EQ(
+        render_table(
+            {"APPROVAL", "KIND"},
+            {{"apr_0123456789012345", "kill_release"},
+             {"apr_1", "a rather long sentence of words"}},
+            30),
+        "APPROVAL  apr_0123456789012345\n"
+        "KIND      kill_release\n"
+        "\n"
+        "APPROVAL  apr_1\n"
+        "KIND      a rather long\n"
+        "          sentence of words\n");
+}
+
+TEST(Console, NeverCutsAWordOff) {
+    const std::string word(50, 'x');
+    EXPECT_TRUE(render_table({"A", "B"}, {{"1", word}}, 30).contains(word));
+}
+
+TEST(Console, NamesCommandsWhereAnAnswerNamesCalls) {
+    EXPECT_EQ(
+        in_command_words("Name an instance that GET /instances shows."),
+        "Name an instance that `interlock strategy list` shows.");
+    EXPECT_EQ(
+        in_command_words("Correct the fields; see list_strategy_types."),
+        "Correct the fields; see `interlock strategy types`.");
+    EXPECT_EQ(in_command_words("Read GET /markets."), "Read GET /markets.");
+}
+
+TEST(Console, ColoursNothingThatIsNoTerminal) {
+    int pipe_ends[2] = {-1, -1};
+    ASSERT_EQ(pipe(pipe_ends), 0);
+    EXPECT_FALSE(wants_colour(pipe_ends[1]));
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
 }
 
 TEST(Console, AlignsColumnsByCharacters) {

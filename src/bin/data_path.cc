@@ -3,7 +3,11 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+
+#include "base/errors.h"
 
 namespace interlock {
 namespace {
@@ -40,6 +44,18 @@ std::string default_data_folder() {
         return data_home + "/interlock";
     }
     return home_folder() + "/.local/share/interlock";
+}
+
+Result<void> require_readable(
+    const ErrorKind& kind, const std::string& what, const std::string& path) {
+    if (access(path.c_str(), R_OK) == 0) {
+        return {};
+    }
+    const int problem = errno;
+    return fail(
+        kind,
+        what + " " + path + " cannot be read: " + std::strerror(problem) + ".",
+        problem == ENOENT ? "Check its name." : "Check who may read it.");
 }
 
 }  // namespace interlock

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "base/result.h"
 #include "bin/command.h"
 
 namespace interlock {
@@ -13,6 +15,11 @@ namespace interlock {
 std::string data_folder_of(const GlobalOptions& global);
 // The last two of these.
 std::string default_data_folder();
+
+// Refuses a file that somebody named and that is not there or not readable, before a parser makes a
+// riddle of it. `what` begins the sentence: "The configuration file".
+Result<void> require_readable(
+    const ErrorKind& kind, const std::string& what, const std::string& path);
 
 inline std::string database_path(const std::string& data_folder) {
     return data_folder + "/interlock.db";
@@ -42,6 +49,11 @@ inline std::string operator_socket_path(const std::string& data_folder) {
 // Where the stop listener of the running server is, in one line.
 inline std::string stop_url_path(const std::string& data_folder) {
     return data_folder + "/stop.url";
+}
+// There while the folder is the demo's, whose own tenant this is.
+inline constexpr std::string_view kDemoTenant = "demo";
+inline std::string demo_mark_path(const std::string& data_folder) {
+    return data_folder + "/DEMO";
 }
 inline std::string lock_path(const std::string& data_folder) {
     return data_folder + "/LOCK";

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "bin/child_process.h"
 #include "bin/config.h"
+#include "bin/data_path.h"
 #include "bin/demo_folder.h"
 #include "bin/demo_scenes.h"
 #include "bin/demo_strategies.h"
@@ -23,7 +24,7 @@
 namespace interlock {
 namespace {
 
-constexpr const char* kTenant = "demo";
+constexpr const char* kTenant = kDemoTenant.data();  // Of a literal, so it ends with a zero.
 constexpr const char* kOwner = "owner@demo.example";
 
 // Speaks to the server that runs in this process the way `interlock` on a terminal would.
@@ -246,6 +247,11 @@ ExitCode demo(const DemoOptions& options) {
         config.data_folder, options.keep ? DemoBefore::keep : DemoBefore::empty);
     if (!prepared) {
         return report(global, prepared.error());
+    }
+    if (config.relay.bots.empty()) {  // So that `interlock chat` reaches an agent here.
+        RelayBotConfig& console = config.relay.bots.emplace_back();
+        console.platform = "local";
+        console.bot_id = "console";
     }
     configure_log(config.log);
     block_stop_signals();

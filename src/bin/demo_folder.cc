@@ -15,7 +15,6 @@
 namespace interlock {
 namespace {
 
-constexpr std::string_view kMark = "DEMO";
 constexpr std::size_t kMarkBytesMax = 8192;
 
 // What the mark says: a copy of the folder is no demo's any more.
@@ -38,7 +37,7 @@ Error not_ours(const std::string& path) {
 
 Result<bool> is_ours(const std::string& path) {
     TRY_ASSIGN(const std::string mark, mark_of(path));
-    const auto found = read_small_file(path + "/" + std::string(kMark), kMarkBytesMax);
+    const auto found = read_small_file(demo_mark_path(path), kMarkBytesMax);
     return found && *found == mark;
 }
 
@@ -58,7 +57,7 @@ Result<void> empty_folder(const std::string& path) {
     for (; !problem && entries != std::filesystem::directory_iterator();
          entries.increment(problem)) {
         const std::filesystem::path& entry = entries->path();
-        if (entry != lock && entry.filename() != kMark) {
+        if (entry != lock && entry != demo_mark_path(path)) {
             std::filesystem::remove_all(entry, problem);  // A link goes, not what it points to.
         }
         if (problem) {
@@ -97,7 +96,7 @@ Result<void> prepare_demo_folder(const std::string& path, DemoBefore before) {
     }
     TRY_ASSIGN(std::string mark, mark_of(path));
     TRY(create_file_durably(
-        {.path = path + "/" + std::string(kMark), .bytes = std::move(mark), .mode = 0600}));
+        {.path = demo_mark_path(path), .bytes = std::move(mark), .mode = 0600}));
     return {};
 }
 

@@ -32,8 +32,7 @@ std::string duration_text(std::chrono::nanoseconds time) {
     return ms < 1000 ? fmt::format("{:.1f} ms", ms) : fmt::format("{:.2f} s", ms / 1000);
 }
 
-DemoStage::DemoStage()
-    : colours_(isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr) {}
+DemoStage::DemoStage() : colours_(wants_colour(STDOUT_FILENO)) {}
 
 std::string DemoStage::painted(std::string_view code, const std::string& text) const {
     return colours_ ? fmt::format("\033[{}m{}\033[0m", code, text) : text;

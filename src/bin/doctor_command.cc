@@ -17,7 +17,7 @@ ExitCode run(const GlobalOptions& global) {
     if (global.json) {
         print_json(encode(findings));
     } else {
-        std::cout << describe(findings, isatty(STDOUT_FILENO) == 1);
+        std::cout << describe(findings, wants_colour(STDOUT_FILENO));
     }
     return is_healthy(findings) ? ExitCode::ok : ExitCode::refused;
 }

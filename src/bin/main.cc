@@ -1,7 +1,8 @@
 // The command `interlock`: describes all commands to the parser, runs the chosen one.
 #include <malloc.h>
 
-#include <iostream>
+#include <algorithm>
+#include <memory>
 
 #include "adapters/system/process_guard.h"
 #include "bin/account_command.h"
@@ -26,20 +27,44 @@
 #include "bin/relay_command.h"
 #include "bin/replay_command.h"
 #include "bin/serve_command.h"
+#include "bin/server_client.h"
 #include "bin/sim_command.h"
 #include "bin/sink_command.h"
 #include "bin/strategy_command.h"
 #include "bin/supervisor_command.h"
 #include "bin/trading_command.h"
+#include "bin/usage_hint.h"
 #include "bin/vault_command.h"
+#include "bin/version.h"
 #include "bin/version_command.h"
 
 namespace interlock {
 namespace {
 
+int run(CommandLine& line, std::vector<std::string> words);
+
+void add_help_command(CommandLine& line) {
+    CLI::App* command =
+        line.app.add_subcommand("help", "Show what there is, or what one command takes.");
+    const auto words = std::make_shared<std::vector<std::string>>();
+    command->add_option("command", *words, "Which one, such as `kill on`.")->type_name("COMMAND");
+    command->callback([&line, words] {
+        line.run = [&line, words] {
+            std::vector<std::string> asked = *words;
+            asked.emplace_back("--help");
+            return static_cast<ExitCode>(run(line, std::move(asked)));
+        };
+    });
+}
+
 void describe(CommandLine& line) {
     line.app.require_subcommand(1);
     line.app.fallthrough();
+    line.app.set_version_flag(
+        "--version",
+        "interlock " + std::string(interlock_version()) + " (" + std::string(interlock_commit()) +
+            ")",
+        "Print the version and end.");
     line.app.add_option("--data", line.global.data, "Data folder (default: XDG data home).");
     line.app.add_option("--config", line.global.config_path, "Configuration file (TOML).");
     line.app.add_flag("--json", line.global.json, "Print JSON instead of text.");
@@ -71,19 +96,33 @@ void describe(CommandLine& line) {
     add_sink_command(line);
     add_completion_command(line);
     add_version_command(line);
+    add_help_command(line);
 }
 
-int run(int argc, char** argv) {
-    CommandLine line;
-    describe(line);
+int run(CommandLine& line, std::vector<std::string> words) {
     try {
-        line.app.parse(argc, argv);
+        line.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ParseError& error) {
         // Help and version print and succeed; anything else is a usage error.
-        const int code = line.app.exit(error);
-        return code == 0 ? 0 : static_cast<int>(ExitCode::usage);
+        if (error.get_exit_code() == 0) {
+            return line.app.exit(error);
+        }
+        if (const auto meant = usage_hint(line.app, words)) {
+            line.global.json = std::ranges::count(words, "--json") > 0;
+            return static_cast<int>(report_usage(line.global, meant->problem, meant->next_step));
+        }
+        line.app.exit(error);
+        return static_cast<int>(ExitCode::usage);
     }
     return static_cast<int>(line.run());
+}
+
+int run_program(std::vector<std::string> words) {
+    CommandLine line;
+    describe(line);
+    line.app.name(words.front());
+    words.erase(words.begin());
+    return run(line, std::move(words));
 }
 
 }  // namespace
@@ -97,5 +136,5 @@ int main(int argc, char** argv) {
     ::mallopt(M_TOP_PAD, kSetAsideBytes);
     ::mallopt(M_TRIM_THRESHOLD, 2 * kSetAsideBytes);
     interlock::close_new_files();
-    return interlock::run(argc, argv);
+    return interlock::run_program({argv, argv + argc});
 }

@@ -31,7 +31,7 @@ constexpr std::array<Pair, 9> kFiles{{
      "The data folder when neither --data nor a variable names another."},
 }};
 
-constexpr std::array<Pair, 6> kEnvironment{{
+constexpr std::array<Pair, 8> kEnvironment{{
     {"INTERLOCK_DATA", "The data folder; --data goes before it."},
     {"INTERLOCK_CONFIG", "The configuration file; --config goes before it."},
     {"INTERLOCK_PORT", "The port to serve on; --port goes before it."},
@@ -40,6 +40,8 @@ constexpr std::array<Pair, 6> kEnvironment{{
      "Every key of the configuration in capitals with '_' for '.', such as INTERLOCK_LOG_LEVEL for "
      "log.level. Variables go before the file, flags before variables."},
     {"XDG_DATA_HOME", "Where data folders are by default, as interlock inside it."},
+    {"NO_COLOR", "When it is not empty, nothing is coloured."},
+    {"TERM", "When it is dumb, nothing is coloured and no line is written over."},
 }};
 
 constexpr std::array<Pair, 7> kExamples{{

@@ -1,5 +1,8 @@
 #include "bin/server_client.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <iostream>
 #include <vector>
 
@@ -138,6 +141,11 @@ Result<std::string> chosen_tenant(ServerClient& server, const std::string& named
         return tenant.text();
     }
     TRY_ASSIGN(const std::vector<TenantId> tenants, list_tenants(server));
+    // On the demo, who signed up beside it does not make its commands ambiguous.
+    const bool is_demo = access(demo_mark_path(server.data_folder()).c_str(), F_OK) == 0;
+    if (is_demo && std::ranges::count(tenants, kDemoTenant, &TenantId::text) == 1) {
+        return std::string(kDemoTenant);
+    }
     if (tenants.size() != 1) {
         std::string names;
         for (const TenantId& one : tenants) {
@@ -166,7 +174,7 @@ ExitCode report_refusal(const GlobalOptions& global, const ServerAnswer& answer)
                       << print_safe(text_at(problem, "problem")) << "\n";
         }
     }
-    std::cerr << "  " << print_safe(text_at(error, "next_step")) << "\n";
+    std::cerr << "  " << print_safe(in_command_words(text_at(error, "next_step"))) << "\n";
     if (text_at(error, "retryable") == "true") {
         std::cerr << "  The same command may be run again.\n";
     }

@@ -59,7 +59,7 @@ Result<ServerAnswer> fetch_tenants(ServerClient& server);
 // Every tenant of the server, in order; `_system` is not among them.
 Result<std::vector<TenantId>> list_tenants(ServerClient& server);
 
-// The named tenant, or the only one; a usage error that lists them otherwise.
+// The named tenant, or the only one, or the demo's own; a usage error that lists them otherwise.
 Result<std::string> chosen_tenant(ServerClient& server, const std::string& named);
 
 // Prints a refusal (code, sentence, what to do next, whether a retry makes sense).

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "bin/test_server.h"
 #include "testing/temp_folder.h"
 
@@ -70,6 +72,21 @@ TEST(ServerClient, ReadsEveryPageOfTenants) {
     ASSERT_TRUE(tenants.has_value());
     ASSERT_EQ(tenants->size(), 2u);
     EXPECT_EQ(tenants->back().text(), "b");
+}
+
+TEST(ServerClient, TakesTheDemosOwnTenantInTheDemosFolderAlone) {
+    const TempFolder folder;
+    const TestServer server(folder.path().string(), [](const HttpRequest&) {
+        return json_answer(
+            200, R"({"tenants":[{"tenant_id":"demo"},{"tenant_id":"tn_a"}],"next_after":null})");
+    });
+    ServerClient client(folder.path().string());
+    const auto elsewhere = chosen_tenant(client, "");
+    ASSERT_FALSE(elsewhere.has_value());
+    EXPECT_EQ(elsewhere.error(), errors::bad_usage);
+    std::ofstream(demo_mark_path(folder.path().string())) << "demo";
+    EXPECT_EQ(chosen_tenant(client, "").value_or(""), "demo");
+    EXPECT_EQ(chosen_tenant(client, "tn_a").value_or(""), "tn_a");
 }
 
 TEST(ServerClient, StopsAtAServerWhosePagesNeverEnd) {

@@ -1,7 +1,10 @@
 #include "bin/sim_command.h"
 
+#include <unistd.h>
+
 #include <memory>
 
+#include "bin/console.h"
 #include "bin/version.h"
 #include "sim/sim_command.h"
 
@@ -23,6 +26,7 @@ void add_sim_command(CommandLine& line) {
     command->callback([&line, options] {
         line.run = [&line, options] {
             options->json = line.global.json;
+            options->shows_progress = is_screen(STDERR_FILENO);
             options->commit = interlock_commit();
             return static_cast<ExitCode>(run_sim_command(*options));
         };

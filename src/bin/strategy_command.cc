@@ -294,7 +294,7 @@ void add_id(CLI::App& command, Options& options) {
 void add_config_options(CLI::App& command, Options& options) {
     command
         .add_option(
-            "--config",
+            "--strategy-config,--config",
             options.config_path,
             "Its configuration, a TOML file or a JSON file called .json.")
         ->type_name("FILE");

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "bin/console.h"
+#include "core/strategy/strategy.h"
 
 namespace interlock {
 namespace {
@@ -193,9 +194,13 @@ std::string describe_types(const Json& answer, const std::string& named) {
         if (text_at(type, "strategy_type") == named) {
             return parameters_text(type);
         }
-        rows.push_back({text_at(type, "strategy_type"), text_at(type, "label")});
+        const StrategyType* const known = find_strategy_type(text_at(type, "strategy_type"));
+        rows.push_back(
+            {text_at(type, "strategy_type"),
+             known == nullptr ? "-" : std::string(known->fit.risk_profile),
+             known == nullptr ? "-" : std::string(known->fit.expected_market_regime)});
     }
-    return named.empty() ? render_table({"TYPE", "WHAT IT DOES"}, rows) : "";
+    return named.empty() ? render_table({"TYPE", "RISK", "MADE FOR A MARKET THAT IS"}, rows) : "";
 }
 
 std::string describe_control(const Json& result) {
@@ -234,7 +239,7 @@ std::string describe_control(const Json& result) {
         for (const Json& problem : items_at(error, "problems")) {
             fields.emplace_back("", text_at(problem, "path") + ": " + text_at(problem, "problem"));
         }
-        fields.emplace_back("next", text_at(error, "next_step"));
+        fields.emplace_back("next", in_command_words(text_at(error, "next_step")));
     }
     return text + render_fields(fields);
 }

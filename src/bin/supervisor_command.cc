@@ -103,8 +103,18 @@ Result<SupervisorLedger> ledger_of(
     return ledger;
 }
 
+// Whose decisions are asked for; an empty answer is told, not shown as silence.
+Result<std::vector<TenantId>> tenants_of(
+    const GlobalOptions& global, LedgerStore& store, const Options& options) {
+    TRY_ASSIGN(std::vector<TenantId> tenants, choose_chains(store, options.tenant));
+    if (tenants.empty() && !global.json) {
+        std::cout << "There are no tenants yet; see `interlock tenant create`.\n";
+    }
+    return tenants;
+}
+
 Result<bool> replay(const GlobalOptions& global, const Options& options, LedgerStore& store) {
-    TRY_ASSIGN(const std::vector<TenantId> tenants, choose_chains(store, options.tenant));
+    TRY_ASSIGN(const std::vector<TenantId> tenants, tenants_of(global, store, options));
     bool ok = true;
     for (const TenantId& tenant_id : tenants) {
         ProgressLine progress(global.json);
@@ -152,7 +162,7 @@ Result<std::deque<RecordedRound>> last_rounds(
 
 Result<bool> show(
     const GlobalOptions& global, const Options& options, LedgerStore& store, bool per_concern) {
-    TRY_ASSIGN(const std::vector<TenantId> tenants, choose_chains(store, options.tenant));
+    TRY_ASSIGN(const std::vector<TenantId> tenants, tenants_of(global, store, options));
     for (const TenantId& tenant_id : tenants) {
         ProgressLine progress(global.json);
         TRY_ASSIGN(const SupervisorLedger ledger, ledger_of(store, tenant_id, options, progress));

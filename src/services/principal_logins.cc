@@ -19,11 +19,17 @@ namespace interlock {
 namespace {
 
 std::unexpected<Error> bad_login() {
-    return fail(errors::unauthenticated, "The email, password or one-time code is not right.");
+    return fail(
+        errors::unauthenticated,
+        "The email, password or one-time code is not right.",
+        "Check them and try again. Whoever lost them gets back in at /recover.");
 }
 
 std::unexpected<Error> bad_code() {
-    return fail(errors::unauthenticated, "The one-time code is not valid.");
+    return fail(
+        errors::unauthenticated,
+        "The one-time code is not valid.",
+        "Give the newest one, once; codes of an app change every half minute.");
 }
 
 }  // namespace

@@ -17,7 +17,10 @@ namespace interlock {
 namespace {
 
 std::unexpected<Error> bad_code() {
-    return fail(errors::unauthenticated, "The email or the recovery code is not right.");
+    return fail(
+        errors::unauthenticated,
+        "The email or the recovery code is not right.",
+        "Check both; each code is good once. A colleague or the operator can help, too.");
 }
 
 std::string hash_of(const HumanId& human_id, const SecretString& code) {

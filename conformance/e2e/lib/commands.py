@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+import termios
 import time
 
 import plane
@@ -31,11 +32,13 @@ class Commands:
     def refused(self, *arguments, stdin="", code=1):
         return self.run(*arguments, stdin=stdin, code=code)["error"]["code"]
 
-    def on_terminal(self, *arguments, answers):
+    def on_terminal(self, *arguments, answers=(), columns=0, environment=()):
         """Runs a command on a terminal of its own; gives what the terminal showed."""
         child, terminal = pty.fork()
         if child == 0:
-            os.execv(plane.program(), [plane.program(), *arguments, "--data", self.data])
+            termios.tcsetwinsize(0, (24, columns))
+            os.execve(plane.program(), [plane.program(), *arguments, "--data", self.data],
+                      os.environ | dict(environment))
         shown = ""
         deadline = time.monotonic() + plane.PATIENCE_SECONDS
         waiting = list(answers)

@@ -195,6 +195,9 @@ def activate(browser, link, shots):
     browser.call("Page.navigate", url=link)
     browser.until('document.querySelector("#activate-form")?.checkVisibility()')
     check("code" not in browser.run("return location.href"), "the code has left the address")
+    browser.run("window.isOld = true")
+    browser.call("Page.reload")
+    browser.until('!window.isOld && document.querySelector("#activate-form")?.checkVisibility()')
     browser.look("activate", shots)
     browser.fill("[name=password]", PASSWORD)
     browser.fill("[name=again]", "another password")
@@ -310,6 +313,7 @@ def log_out_and_in(browser, shots):
     browser.fill("#login-form [name=password]", PASSWORD)
     browser.click("#login-form button")
     browser.until('document.querySelector("#kill-word").innerText === "Trading"')
+    check(browser.run("return document.activeElement.id") == "kill-title", "focus is on the desk")
     browser.call("Page.reload")
     browser.until('document.querySelector("#kill-word")?.innerText === "Trading"')
 
@@ -352,6 +356,13 @@ def stop_everything(browser, shots):
         tenant.dispatchEvent(new Event("change"));""")
     browser.shows("It is released under")
     browser.look("global", shots)
+    browser.run("""await fetch("/api/_system/kill", {method: "POST", body: '{"active": false}',
+        headers: {"Content-Type": "application/json"}});""")
+    browser.shows("1 waits under “All tenants”")
+    browser.until('document.title === "(1) Interlock"')
+    browser.click("#elsewhere button")
+    browser.until('document.querySelector("#tenant").value === "_system"')
+    browser.until('document.querySelectorAll("#approval-list article").length === 1')
 
 
 def exact_payloads(browser):

@@ -6,6 +6,7 @@
 #include "api/call_arguments.h"
 #include "api/face_words.h"
 #include "api/host_check.h"
+#include "api/http/page_operations.h"
 #include "api/peer.h"
 #include "api/problem.h"
 #include "base/check.h"
@@ -153,7 +154,8 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
     }
     auto routed = route(request);
     if (!routed) {
-        HttpResponse response = problem(routed.error());
+        HttpResponse response =
+            wants_page(request) ? lost_page(routed.error().http_status()) : problem(routed.error());
         const auto found = router_.find(request.method, request.path());
         if (const auto* refused = std::get_if<Router::MethodNotAllowed>(&found)) {
             response.set("Allow", refused->allow);

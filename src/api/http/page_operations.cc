@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kHtml = "text/html; charset=utf-8";
 constexpr std::string_view kStyle = "text/css; charset=utf-8";
+constexpr std::string_view kPicture = "image/svg+xml";
 constexpr std::string_view kScript = "text/javascript; charset=utf-8";
 
 // Nothing when there is no such file.
@@ -49,18 +50,41 @@ Operation page_operation(std::string id, std::string path, std::string_view name
     return page;
 }
 
+// Nothing for pages: they have addresses of their own.
+std::string_view type_of(std::string_view name) {
+    return name.ends_with(".css")   ? kStyle
+           : name.ends_with(".js")  ? kScript
+           : name.ends_with(".svg") ? kPicture
+                                    : std::string_view();
+}
+
 void reply_with_asset(const std::string& name, const ApiReplyTo& reply) {
     const PageFile* file = find_file(name);
-    const bool is_style = name.ends_with(".css");
-    // The pages have addresses of their own.
-    if (file == nullptr || !(is_style || name.ends_with(".js"))) {
+    const std::string_view type = type_of(name);
+    if (file == nullptr || type.empty()) {
         reply(fail(errors::not_found, "There is no file of this name."));
         return;
     }
-    reply(file_reply(*file, is_style ? kStyle : kScript));
+    reply(file_reply(*file, type));
 }
 
 }  // namespace
+
+bool wants_page(const HttpRequest& request) {
+    return request.method == "GET" &&
+           request.header("Accept").value_or("").find("text/html") != std::string_view::npos;
+}
+
+HttpResponse lost_page(int status) {
+    const PageFile* const file = find_file("lost.html");
+    CHECK(file != nullptr);
+    HttpResponse response;
+    response.status = status;
+    response.body = file->bytes;
+    response.set("Content-Type", std::string(kHtml));
+    response.set("Content-Security-Policy", std::string(kPagePolicy));
+    return response;
+}
 
 void register_page_operations(OperationTable& table) {
     Operation home = page_operation("page_home", "/", "index.html");
@@ -86,9 +110,9 @@ void register_page_operations(OperationTable& table) {
     table.add(std::move(recover));
 
     Operation asset = get_operation("page_asset", "/assets/{name}");
-    asset.summary = "A script or style that the pages load.";
+    asset.summary = "A script, style or picture that the pages load.";
     asset.description = "The same for everyone; travels inside the program.";
-    asset.answer_content_types = {std::string(kStyle), std::string(kScript)};
+    asset.answer_content_types = {std::string(kStyle), std::string(kScript), std::string(kPicture)};
     asset.handle = [](ApiCall call, ApiReplyTo reply) {
         reply_with_asset(call.path.at("name"), reply);
     };

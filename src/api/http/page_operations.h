@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/operation.h"
+#include "net/http_message.h"
 
 namespace interlock {
 
@@ -14,6 +15,11 @@ namespace interlock {
 inline constexpr std::string_view kPagePolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+// Whether a person's browser wants to show the answer, and not a program to read it.
+bool wants_page(const HttpRequest& request);
+// What a browser shows where there is no page for people.
+HttpResponse lost_page(int status);
 
 // `/`, `/activate` and, below `/assets/`, the files that they load.
 void register_page_operations(OperationTable& table);

@@ -1,9 +1,10 @@
-// Takes the one-time code out of the address at once, so that neither the history nor a glance over
-// the shoulder keeps it, and trades it for a password and a session.
+// Takes the one-time code out of the address at once, so that neither a copied address nor a glance
+// over the shoulder has it, and trades it for a password and a session. Until then this tab's entry
+// remembers it, so that loading the page again loses nothing.
 import { api, byId, onSubmit, passwordsAgree, showCodes } from "./api.js";
 
-const code = new URLSearchParams(location.search).get("code");
-history.replaceState(null, "", "/activate");
+const code = new URLSearchParams(location.search).get("code") ?? history.state?.code;
+history.replaceState({ code }, "", "/activate");
 
 const form = byId("activate-form");
 form.hidden = !code;
@@ -17,6 +18,7 @@ onSubmit(form, form.querySelector(".problem"), async () => {
         password: password.value,
         grant_key_provisioning: grant.checked,
     });
+    history.replaceState(null, "", "/activate");
     form.hidden = true;
     showCodes(byId("codes"), info.recovery_codes, () => location.replace("/"));
 });

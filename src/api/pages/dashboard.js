@@ -39,6 +39,8 @@ function clearDesk() {
 
 function showLogin() {
     session = null;
+    document.title = "Interlock";
+    waitingShown = "";
     noticesShown = "";
     byId("notices").replaceChildren();
     clearDesk();
@@ -166,6 +168,7 @@ onSubmit(byId("login-form"), byId("login-form").querySelector(".problem"), async
     const info = await api("POST", "/account/login", body);
     form.reset();
     showDesk(info);
+    byId("kill-title").focus(); // The field that had it is gone.
 });
 
 byId("logout").addEventListener("click", () =>
@@ -320,6 +323,49 @@ function showApprovals(text) {
         }
     }
     byId("no-approvals").hidden = raws.length > 0;
+    return raws.length;
+}
+
+const ELSEWHERE_MAX = 8; // Other tenants that are asked each time.
+
+// How many approvals wait at the human's other tenants: [{id, count}] of those where any do.
+async function waitingElsewhere() {
+    const others = session.tenants.filter((id) => id !== tenant)
+        .sort((a, b) => (b === SYSTEM) - (a === SYSTEM)).slice(0, ELSEWHERE_MAX);
+    const counts = await Promise.all(others.map(async (id) => {
+        try {
+            const { approvals } = await api(
+                "GET", `/api/${encodeURIComponent(id)}/approvals?state=pending`);
+            return { id, count: approvals.length };
+        } catch (error) {
+            // Whoever left a tenant meanwhile still sees this one.
+            if (error.status === 403 || error.status === 404) return { id, count: 0 };
+            throw error;
+        }
+    }));
+    return counts.filter(({ count }) => count > 0);
+}
+
+let waitingShown = ""; // Drawn anew only when it changes, or focus and screen readers would jump.
+
+// The title counts what waits anywhere, so that a tab in the background shows it.
+function showWaiting(here, elsewhere) {
+    const total = elsewhere.reduce((sum, { count }) => sum + count, here);
+    document.title = total > 0 ? `(${total}) Interlock` : "Interlock";
+    const shown = JSON.stringify([tenant, elsewhere]);
+    if (shown === waitingShown) return;
+    waitingShown = shown;
+    byId("elsewhere").hidden = elsewhere.length === 0;
+    byId("elsewhere").replaceChildren(...elsewhere.map(({ id, count }) => {
+        const button = el("button", { type: "button" },
+            `${count} ${count === 1 ? "waits" : "wait"} under “${visible(tenantName(id))}”`);
+        button.addEventListener("click", () => {
+            byId("tenant").value = id;
+            chooseTenant(id);
+            byId("approvals-title").focus();
+        });
+        return button;
+    }));
 }
 
 let lastSeq = -1; // Nothing read yet.
@@ -365,17 +411,18 @@ async function poll() {
     if (!session || !tenant) return;
     const mine = ++round;
     try {
-        const [kill, instances, approvals, info] = await Promise.all([
+        const [kill, instances, approvals, info, elsewhere] = await Promise.all([
             api("GET", path("kill")),
             tenant === SYSTEM ? { strategies: [] } : api("GET", path("instances")),
             apiText("GET", path("approvals?state=pending")),
             api("GET", "/account/session"),
+            waitingElsewhere(),
             refreshAudit(mine),
         ]);
         if (mine !== round) return;
         showKill(kill);
         showHeld(instances.strategies);
-        showApprovals(approvals);
+        showWaiting(showApprovals(approvals), elsewhere);
         showNotices(info);
         byId("stale").hidden = true;
     } catch (error) {
