@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "adapters/sqlite/sqlite_db.h"
@@ -85,38 +84,17 @@ private:
 
     void write_states(const TurnCommit& turn) {
         for (const StateWrite& state : turn.states) {
-            const bool is_concern = turn_sql::is_concern_state(state.machine_key);
-            if (turn_sql::is_control_state(state.machine_key)) {
-                write_control(state);
-            } else if (state.loaded_version == 0) {
-                sqlite3_stmt* const insert = is_concern ? insert_concern_ : insert_state_;
-                bind_value(insert, 1, state.machine_key);
-                bind_value(insert, 2, state.json);
-                step(insert);
+            if (state.loaded_version == 0) {
+                bind_value(insert_state_, 1, state.machine_key);
+                bind_value(insert_state_, 2, state.json);
+                step(insert_state_);
             } else {
-                sqlite3_stmt* const update = is_concern ? update_concern_ : update_state_;
-                bind_value(update, 1, state.machine_key);
-                bind_value(update, 2, state.loaded_version);
-                bind_value(update, 3, state.json);
-                step(update);
+                bind_value(update_state_, 1, state.machine_key);
+                bind_value(update_state_, 2, state.loaded_version);
+                bind_value(update_state_, 3, state.json);
+                step(update_state_);
             }
         }
-    }
-
-    void write_control(const StateWrite& state) {
-        const bool is_new = state.loaded_version == 0;
-        const auto next = static_cast<std::int64_t>(volumes_.size()) / turn_sql::kVolumeRows;
-        const std::int64_t volume = volumes_.try_emplace(state.machine_key, next).first->second;
-        sqlite3_stmt* const statement = is_new ? insert_control_ : update_control_;
-        bind_value(statement, 1, volume);
-        bind_value(statement, 2, state.machine_key);
-        if (is_new) {
-            bind_value(statement, 3, state.json);
-        } else {
-            bind_value(statement, 3, state.loaded_version);
-            bind_value(statement, 4, state.json);
-        }
-        step(statement);
     }
 
     void write_entries(const TurnCommit& turn) {
@@ -242,11 +220,6 @@ private:
     sqlite3_stmt* commit_ = prepare("COMMIT");
     sqlite3_stmt* insert_state_ = prepare(turn_sql::kInsertState);
     sqlite3_stmt* update_state_ = prepare(turn_sql::kUpdateState);
-    sqlite3_stmt* insert_concern_ = prepare(turn_sql::kInsertConcern);
-    sqlite3_stmt* update_concern_ = prepare(turn_sql::kUpdateConcern);
-    sqlite3_stmt* insert_control_ = prepare(turn_sql::kInsertControl);
-    sqlite3_stmt* update_control_ = prepare(turn_sql::kUpdateControl);
-    std::unordered_map<std::string_view, std::int64_t> volumes_;  // Of control rows, by key.
     sqlite3_stmt* insert_entry_ = prepare(turn_sql::kInsertEntry);
     sqlite3_stmt* insert_head_ = prepare(turn_sql::kInsertHead);
     sqlite3_stmt* update_head_ = prepare(turn_sql::kUpdateHead);
@@ -292,12 +265,10 @@ std::vector<Batch> plan(std::span<const TurnCommit> turns, std::size_t turns_per
 // The updates are the only writes that can miss without an error code.
 Result<void> require_all_rows(SqliteDb& db, std::span<const TurnCommit> turns) {
     std::map<std::string_view, std::int64_t> versions;
-    std::map<std::string_view, std::int64_t> controls;
     std::map<std::string_view, std::int64_t> seqs;
     for (const TurnCommit& turn : turns) {
         for (const StateWrite& state : turn.states) {
-            const bool is_control = turn_sql::is_control_state(state.machine_key);
-            (is_control ? controls : versions)[state.machine_key] = state.loaded_version + 1;
+            versions[state.machine_key] = state.loaded_version + 1;
         }
         for (const LedgerEntry& entry : turn.audit) {
             seqs[entry.tenant_id.text()] = entry.seq;
@@ -316,15 +287,7 @@ Result<void> require_all_rows(SqliteDb& db, std::span<const TurnCommit> turns) {
         }
         return {};
     };
-    TRY(require(
-        "SELECT version FROM machine_state WHERE machine_key = ?1 "
-        "UNION ALL SELECT version FROM concern_state WHERE machine_key = ?1",
-        versions));
-    // Volumes have no order among them: for this look only.
-    TRY(
-        db.execute("CREATE TEMP TABLE control AS SELECT machine_key, version FROM control_state;"
-                   "CREATE INDEX temp.control_key ON control (machine_key);"));
-    TRY(require("SELECT version FROM temp.control WHERE machine_key = ?1", controls));
+    TRY(require("SELECT version FROM machine_state WHERE machine_key = ?1", versions));
     return require("SELECT seq FROM heads WHERE tenant_id = ?1", seqs);
 }
 

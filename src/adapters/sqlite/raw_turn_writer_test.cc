@@ -65,8 +65,6 @@ TEST(RawTurnWriter, WritesTheRowsTheStoreWouldWrite) {
         std::string all;
         for (const char* table :
              {"machine_state",
-              "concern_state",
-              "control_state",
               "ledger",
               "heads",
               "answers",

@@ -68,14 +68,7 @@ Result<void> SqliteLedgerStore::open_for_writing() {
     TRY_ASSIGN(commit_, db_->prepare("COMMIT"));
     TRY_ASSIGN(rollback_, db_->prepare("ROLLBACK"));
     TRY_ASSIGN(writer_, TurnWriter::prepare(*db_));
-    TRY_ASSIGN(volumes_, ControlVolumes::open(*db_, options_.control_rows_max));
-    writer_->keep_apart({.control_rows = volumes_.get(), .state_keys = &state_keys_});
     TRY(prepare_engine_reads());
-    if (const Result<void> filled = fill_state_keys(); !filled) {
-        // A damaged page shows where it is read; until then every look goes to the table.
-        log_warn("state_keys_not_read", {{"message", filled.error().message}});
-        state_keys_.give_up();
-    }
     if (!alone) {
         TRY_ASSIGN(
             reading_db_,
@@ -95,20 +88,6 @@ Result<void> SqliteLedgerStore::open_for_writing() {
              .passive_bytes = options_.wal_passive_bytes,
              .restart_bytes = options_.wal_restart_bytes}));
     return {};
-}
-
-Result<void> SqliteLedgerStore::fill_state_keys() {
-    const std::string limit = std::to_string(KeyFilter::kKeysMax + 1);
-    TRY_ASSIGN(
-        SqliteStatement all, db_->prepare("SELECT machine_key FROM machine_state LIMIT " + limit));
-    SqliteRows rows = all.query();
-    while (true) {
-        TRY_ASSIGN(const bool found, rows.next());
-        if (!found) {
-            return {};
-        }
-        state_keys_.add(rows.text(0));
-    }
 }
 
 Result<void> SqliteLedgerStore::open_for_reading() {
@@ -131,20 +110,9 @@ Result<void> SqliteLedgerStore::prepare_engine_reads() {
         engine_.load_state,
         db_->prepare("SELECT version, json FROM machine_state WHERE machine_key = ?1"));
     TRY_ASSIGN(
-        engine_.load_concern,
-        db_->prepare("SELECT version, json FROM concern_state WHERE machine_key = ?1"));
-    TRY_ASSIGN(
         engine_.load_states,
         db_->prepare("SELECT machine_key, version, json FROM machine_state "
-                     "WHERE machine_key >= ?1 AND machine_key < ?2 "
-                     "UNION ALL SELECT machine_key, version, json FROM concern_state "
-                     "WHERE machine_key >= ?1 AND machine_key < ?2 "
-                     "ORDER BY machine_key"));
-    // Read through by the whole: volumes have no order among them.
-    TRY_ASSIGN(
-        engine_.load_controls,
-        db_->prepare("SELECT machine_key, version, json FROM control_state "
-                     "WHERE machine_key >= ?1 AND machine_key < ?2"));
+                     "WHERE machine_key >= ?1 AND machine_key < ?2 ORDER BY machine_key"));
     TRY_ASSIGN(
         engine_.find_answer,
         db_->prepare("SELECT request_hash, operation_id, body, http_status, expires_at "
@@ -266,25 +234,8 @@ Result<void> SqliteLedgerStore::end_reading() {
 
 Result<std::optional<StoredState>> SqliteLedgerStore::load_state(const std::string& machine_key) {
     const std::lock_guard lock(engine_mutex_);
-    const bool is_concern = turn_sql::is_concern_state(machine_key);
-    if (volumes_ && turn_sql::is_control_state(machine_key)) {
-        TRY_ASSIGN(auto place, volumes_->find(machine_key));
-        if (place) {
-            return std::move(place->state);
-        }
-    }
-    if (!volumes_ && turn_sql::is_control_state(machine_key)) {
-        std::map<std::string, StoredState> rows;
-        TRY(add_states(engine_.load_controls, machine_key, rows));
-        if (const auto found = rows.find(machine_key); found != rows.end()) {
-            return std::move(found->second);
-        }
-    }
-    if (!is_concern && !options_.read_only && !state_keys_.may_have(machine_key)) {
-        return std::nullopt;
-    }
     TRY(begin_reading());
-    SqliteRows rows = (is_concern ? engine_.load_concern : engine_.load_state).query(machine_key);
+    SqliteRows rows = engine_.load_state.query(machine_key);
     TRY_ASSIGN(const bool found, rows.next());
     if (!found) {
         return std::nullopt;
@@ -296,24 +247,16 @@ Result<std::map<std::string, StoredState>> SqliteLedgerStore::load_states(
     const std::string& prefix) {
     const std::lock_guard lock(engine_mutex_);
     std::map<std::string, StoredState> states;
-    TRY(add_states(engine_.load_states, prefix, states));
-    if (turn_sql::kControlPrefix.starts_with(prefix) || turn_sql::is_control_state(prefix)) {
-        TRY(add_states(engine_.load_controls, prefix, states));
-    }
-    return states;
-}
-
-Result<void> SqliteLedgerStore::add_states(
-    SqliteStatement& select, const std::string& prefix, std::map<std::string, StoredState>& to) {
     const std::optional<std::string> end = upper_bound_of(prefix);
     // SQLite orders every blob after every text, so an empty one bounds nothing.
-    SqliteRows rows = end ? select.query(prefix, *end) : select.query(prefix, SqliteBlob{});
+    SqliteRows rows = end ? engine_.load_states.query(prefix, *end)
+                          : engine_.load_states.query(prefix, SqliteBlob{});
     while (true) {
         TRY_ASSIGN(const bool found, rows.next());
         if (!found) {
-            return {};
+            return states;
         }
-        to.emplace_hint(to.end(), rows.text(0), StoredState{rows.integer(1), rows.text(2)});
+        states.emplace_hint(states.end(), rows.text(0), StoredState{rows.integer(1), rows.text(2)});
     }
 }
 

@@ -12,8 +12,6 @@
 #include <optional>
 #include <string>
 
-#include "adapters/sqlite/control_volumes.h"
-#include "adapters/sqlite/key_filter.h"
 #include "adapters/sqlite/sqlite_db.h"
 #include "adapters/sqlite/turn_writer.h"
 #include "adapters/sqlite/wal_checkpointer.h"
@@ -35,7 +33,6 @@ struct SqliteLedgerOptions {
     bool snapshot = false;
     std::int64_t wal_passive_bytes = kWalPassiveBytes;
     std::int64_t wal_restart_bytes = kWalRestartBytes;
-    std::int64_t control_rows_max = ControlVolumes::kRowsMax;  // In volumes.
 };
 
 struct SqliteLedgerCounters {
@@ -84,9 +81,7 @@ public:
 private:
     struct EngineReads {  // On the writing connection.
         SqliteStatement load_state;
-        SqliteStatement load_concern;
         SqliteStatement load_states;
-        SqliteStatement load_controls;
         SqliteStatement find_answer;
         SqliteStatement find_claim;
         SqliteStatement begin_reading;
@@ -106,9 +101,6 @@ private:
     explicit SqliteLedgerStore(SqliteLedgerOptions options) : options_(std::move(options)) {}
     Result<void> open_for_writing();
     Result<void> open_for_reading();
-    Result<void> fill_state_keys();
-    static Result<void> add_states(
-        SqliteStatement& select, const std::string& prefix, std::map<std::string, StoredState>& to);
     Result<void> prepare_engine_reads();
     Result<void> prepare_shared_reads(SqliteDb& db);
     Result<void> require_writable() const;
@@ -126,9 +118,7 @@ private:
     // Statements after their connections, so that they go first.
     std::optional<SqliteDb> db_;
     std::optional<SqliteDb> reading_db_;
-    bool is_reading_ = false;                  // The engine's read transaction is open.
-    std::unique_ptr<ControlVolumes> volumes_;  // Null when read-only.
-    KeyFilter state_keys_;                     // Of machine_state, whose rows are never deleted.
+    bool is_reading_ = false;  // The engine's read transaction is open.
     SqliteStatement begin_;
     SqliteStatement commit_;
     SqliteStatement rollback_;

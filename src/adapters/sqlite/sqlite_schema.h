@@ -12,7 +12,7 @@
 
 namespace interlock {
 
-inline constexpr std::int64_t kSchemaVersion = 6;
+inline constexpr std::int64_t kSchemaVersion = 7;
 // "ilck" in SQLite's application_id: tells our files from any other database.
 inline constexpr std::int64_t kApplicationId = 0x696c636b;
 

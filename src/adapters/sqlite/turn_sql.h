@@ -2,41 +2,15 @@
 // write the same rows and a comparison of the two compares nothing else.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
 namespace interlock::turn_sql {
-
-// Which machines lie in concern_state; the others lie in machine_state. To change it takes a step
-// of the schema that moves the rows.
-inline constexpr std::string_view kConcernPrefix = "concern/";
-inline bool is_concern_state(std::string_view machine_key) {
-    return machine_key.starts_with(kConcernPrefix);
-}
-
-// Which machines lie in control_state, as long as there is room (control_volumes.h), and how many
-// of them make a volume.
-inline constexpr std::string_view kControlPrefix = "control/";
-inline bool is_control_state(std::string_view machine_key) {
-    return machine_key.starts_with(kControlPrefix);
-}
-inline constexpr std::int64_t kVolumeRows = 1024;
 
 inline constexpr std::string_view kInsertState =
     "INSERT INTO machine_state (machine_key, version, json) VALUES (?1, 1, ?2)";
 inline constexpr std::string_view kUpdateState =
     "UPDATE machine_state SET version = version + 1, json = ?3 "
     "WHERE machine_key = ?1 AND version = ?2";
-inline constexpr std::string_view kInsertConcern =
-    "INSERT INTO concern_state (machine_key, version, json) VALUES (?1, 1, ?2)";
-inline constexpr std::string_view kUpdateConcern =
-    "UPDATE concern_state SET version = version + 1, json = ?3 "
-    "WHERE machine_key = ?1 AND version = ?2";
-inline constexpr std::string_view kInsertControl =
-    "INSERT INTO control_state (volume, machine_key, version, json) VALUES (?1, ?2, 1, ?3)";
-inline constexpr std::string_view kUpdateControl =
-    "UPDATE control_state SET version = version + 1, json = ?4 "
-    "WHERE volume = ?1 AND machine_key = ?2 AND version = ?3";
 inline constexpr std::string_view kInsertEntry =
     "INSERT INTO ledger (tenant_id, seq, json, hash) VALUES (?1, ?2, ?3, ?4)";
 inline constexpr std::string_view kInsertHead =

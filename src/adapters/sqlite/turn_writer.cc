@@ -23,8 +23,6 @@ Result<std::unique_ptr<TurnWriter>> TurnWriter::prepare(SqliteDb& db) {
     std::unique_ptr<TurnWriter> made(new TurnWriter(db));
     TRY_ASSIGN(made->insert_state_, db.prepare(turn_sql::kInsertState));
     TRY_ASSIGN(made->update_state_, db.prepare(turn_sql::kUpdateState));
-    TRY_ASSIGN(made->insert_concern_, db.prepare(turn_sql::kInsertConcern));
-    TRY_ASSIGN(made->update_concern_, db.prepare(turn_sql::kUpdateConcern));
     TRY_ASSIGN(made->insert_entry_, db.prepare(turn_sql::kInsertEntry));
     TRY_ASSIGN(made->insert_head_, db.prepare(turn_sql::kInsertHead));
     TRY_ASSIGN(made->update_head_, db.prepare(turn_sql::kUpdateHead));
@@ -103,19 +101,9 @@ Result<void> TurnWriter::remove(std::span<const LedgerRemoval> removals) {
 Result<void> TurnWriter::write_states(std::span<const StateWrite> states) {
     for (const StateWrite& state : states) {
         const bool is_new = state.loaded_version == 0;
-        const bool is_concern = turn_sql::is_concern_state(state.machine_key);
-        SqliteStatement& insert = is_concern ? insert_concern_ : insert_state_;
-        SqliteStatement& update = is_concern ? update_concern_ : update_state_;
-        std::optional<int> in_volume;
-        if (apart_.control_rows != nullptr && turn_sql::is_control_state(state.machine_key)) {
-            TRY_ASSIGN(in_volume, write_to_volume(state));
-        }
-        if (is_new && !is_concern && !in_volume && apart_.state_keys != nullptr) {
-            apart_.state_keys->add(state.machine_key);  // Even if the batch fails: it may be there.
-        }
-        const int code = in_volume ? *in_volume
-                         : is_new  ? insert.run(state.machine_key, state.json)
-                                  : update.run(state.machine_key, state.loaded_version, state.json);
+        const int code =
+            is_new ? insert_state_.run(state.machine_key, state.json)
+                   : update_state_.run(state.machine_key, state.loaded_version, state.json);
         const bool moved_on =
             is_new ? is_constraint(code) : is_done(code) && db_.rows_changed() == 0;
         if (moved_on) {
@@ -126,20 +114,6 @@ Result<void> TurnWriter::write_states(std::span<const StateWrite> states) {
         }
     }
     return {};
-}
-
-Result<std::optional<int>> TurnWriter::write_to_volume(const StateWrite& state) {
-    TRY_ASSIGN(auto place, apart_.control_rows->find(state.machine_key));
-    if (!place) {
-        const bool takes = state.loaded_version == 0 && apart_.control_rows->has_room();
-        return takes ? std::optional(apart_.control_rows->insert(state.machine_key, state.json))
-                     : std::nullopt;
-    }
-    if (state.loaded_version == 0) {
-        return fail(errors::conflict, state.machine_key + " changed since it was loaded");
-    }
-    place->state.version = state.loaded_version;
-    return std::optional(apart_.control_rows->update(*place, state.machine_key, state.json));
 }
 
 Result<void> TurnWriter::write_entries(std::span<const LedgerEntry> entries) {

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "adapters/sqlite/control_volumes.h"
 #include "adapters/sqlite/sqlite_db.h"
 #include "base/result.h"
 #include "ports/ledger_store.h"
@@ -20,13 +19,6 @@ class TurnWriter {
 public:
     // `db` must outlive the writer.
     static Result<std::unique_ptr<TurnWriter>> prepare(SqliteDb& db);
-
-    // What a store keeps beside the tables; it outlives the writer.
-    struct Apart {
-        ControlVolumes* control_rows = nullptr;  // Null: they go with the others.
-        KeyFilter* state_keys = nullptr;         // Learns the keys of machine_state.
-    };
-    void keep_apart(const Apart& apart) { apart_ = apart; }
 
     // All rows of the turns, then each touched chain's head once. On an Error the caller rolls
     // back.
@@ -50,8 +42,6 @@ private:
     explicit TurnWriter(SqliteDb& db) : db_(db) {}
     Result<void> remove(std::span<const LedgerRemoval> removals);
     Result<void> write_states(std::span<const StateWrite> states);
-    // SQLite's code for a row that has a place in the volumes; nothing: it goes with the others.
-    Result<std::optional<int>> write_to_volume(const StateWrite& state);
     Result<void> write_entries(std::span<const LedgerEntry> entries);
     Result<void> write_answers(std::span<const AnswerWrite> answers);
     Result<void> write_outbox(const TurnCommit& turn);
@@ -63,12 +53,9 @@ private:
     Result<void> write_heads();
 
     SqliteDb& db_;
-    Apart apart_;
     std::unordered_map<std::string_view, ChainGrowth> growths_;  // Of the running batch.
     SqliteStatement insert_state_;
     SqliteStatement update_state_;
-    SqliteStatement insert_concern_;
-    SqliteStatement update_concern_;
     SqliteStatement insert_entry_;
     SqliteStatement insert_head_;
     SqliteStatement update_head_;
