@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "testing/bot_world.h"
 
 namespace interlock {
@@ -141,6 +143,45 @@ TEST_F(Bot, LeavesItsOrdersWhenItIsStoppedAndListsThem) {
     const std::int64_t pulses = world.times("BOT_PULSE");
     world.pass(Duration::of_seconds(30));
     EXPECT_EQ(world.times("BOT_PULSE"), pulses);
+}
+
+// 004: "Open orders remain on exchange", whatever becomes of the server. Both sides rest: an order
+// to buy is an entry, one to sell a reduction, and start-up recovery tells them apart.
+TEST_F(Bot, LeavesTheOrdersOfAStopThroughRestartsOfTheServer) {
+    world.run_bot();
+    const auto side_count = [&](Side side) {
+        const std::vector<VenueOrder> open = world.open_orders();
+        return std::count_if(
+            open.begin(), open.end(), [&](const VenueOrder& one) { return one.side == side; });
+    };
+    for (int i = 0; i < 2000 && (side_count(Side::buy) == 0 || side_count(Side::sell) == 0); ++i) {
+        world.pass(Duration::of_seconds(30));
+    }
+    ASSERT_GT(side_count(Side::buy), 0);
+    ASSERT_GT(side_count(Side::sell), 0);
+    world.call(BotCall::stop);
+    const auto ids = [&] {
+        std::set<std::string> names;
+        for (const VenueOrder& order : world.open_orders()) {
+            names.insert(order.order_client_id.text());
+        }
+        return names;
+    };
+    const std::set<std::string> left = ids();
+    const std::int64_t cursor = world.paper->report(world.venue_account(), 0).value().fills_cursor;
+    world.restart();
+    world.restart();  // Before the first start came to its end.
+    EXPECT_EQ(ids(), left);
+    world.pass(Duration::of_seconds(20));
+    EXPECT_EQ(world.count("SAFE_RECOVERY_RESOLVED"), 1);
+    EXPECT_EQ(world.count("SAFE_RECOVERY_ESCALATED"), 0);
+    // The market goes on, so some may be filled; none was cancelled.
+    std::set<std::string> found = ids();
+    for (const VenueFill& fill : world.paper->report(world.venue_account(), cursor).value().fills) {
+        found.insert(fill.order_client_id.text());
+    }
+    EXPECT_EQ(found, left);
+    EXPECT_EQ(world.state(), "stopped");
 }
 
 TEST_F(Bot, CancelsItsOrdersWhenAStopIsToldTo) {
