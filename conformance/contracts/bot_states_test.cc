@@ -294,6 +294,35 @@ TEST_F(BotContract, KeysOfARealExchangeNeedTheOwnersGrantOnce) {
     EXPECT_EQ(api.as_human(owner, put).status, 200);  // People need none.
 }
 
+TEST_F(BotContract, ARefusedCallLeavesTheGrant) {
+    const BotApi::Owner owner = api.sign_up("refused");
+    const auto grant = [&](const std::string& body) {
+        return api.as_human(owner, {"POST", "/account/key-grant", body});
+    };
+    const auto put = [&](const std::string& exchange) {
+        return api.at_tenant(owner, {"POST", "/update_exchange_keys", keys(exchange)});
+    };
+    // An exchange that does not exist is never asked for, and never granted.
+    EXPECT_EQ(BotApi::error_code(put("binance")), "unknown_exchange");
+    const HttpResponse unknown = grant(R"({"exchange":"binance"})");
+    EXPECT_EQ(unknown.status, 422);
+    EXPECT_EQ(BotApi::error_code(unknown), "unknown_exchange");
+    EXPECT_NE(unknown.body.find("it reaches live, paper"), std::string::npos) << unknown.body;
+
+    EXPECT_EQ(grant("{}").status, 200);
+    EXPECT_EQ(BotApi::error_code(put("binance")), "unknown_exchange");
+    EXPECT_EQ(
+        api.at_tenant(owner, {"POST", "/update_exchange_keys", R"({"exchange":"live"})"}).status,
+        422);
+    api.world.real_exchange.answer->can_withdraw = true;
+    EXPECT_EQ(BotApi::error_code(put("live")), "key_rejected");
+    api.world.real_exchange.answer.reset();
+    EXPECT_EQ(BotApi::error_code(put("live")), "permissions_unverified");
+    api.world.real_exchange.answer = good_spot_permissions();
+    EXPECT_EQ(put("live").status, 200);
+    EXPECT_EQ(BotApi::error_code(put("live")), "grant_required");
+}
+
 TEST_F(BotContract, KeysThatCanDoMoreThanTradeSpotAreRefused) {
     const BotApi::Owner owner = api.sign_up("too_much");
     for (const std::string fault :

@@ -66,7 +66,9 @@ struct BotRules {
     std::function<Result<void>(Turn&, const BotConfig&)> may_run;
     // The caller may ask for this configuration: the same, and its assets are on their list.
     std::function<Result<void>(Turn&, const BotConfig&)> may_have;
-    // An agent may put keys of this exchange; uses the owner's grant up.
+    // An agent may put keys of this exchange: asked before the exchange is.
+    std::function<Result<void>(Turn&, const std::string& exchange)> check_grant;
+    // The same in the turn that keeps the keys; uses the owner's grant up.
     std::function<Result<void>(Turn&, const std::string& exchange)> take_grant;
 };
 
@@ -133,6 +135,9 @@ public:
 
     // exchange_connectivity
     void put_keys(Caller caller, ExchangeKeys keys, Reply reply);
+    Result<void> check_exchange(const std::string& exchange) const {
+        return parts_.vault.check_exchange(exchange);
+    }
     void connect(Caller caller, Reply reply);
     void disconnect(Caller caller, Reply reply);
 
