@@ -260,7 +260,7 @@ void Server::spoil_bots() {
             continue;
         }
         if (world_.plant == Plant::forget_bot) {
-            bots_->board().show(tenant_id, BotRecord{}, {});
+            bots_->board().show(tenant_id, {BotRecord{}, {}, world_.clock.monotonic()});
         }
         if (world_.plant == Plant::forget_stop && seen->record.state == BotState::stopped) {
             TurnRequest turn;

@@ -169,7 +169,7 @@ public:
 
     // The pulses that are due: asks the venue on this thread and gives the turns that judge what it
     // said. The watch calls it, and the simulator.
-    std::vector<TurnRequest> pulse(Timestamp now);
+    std::vector<TurnRequest> pulse();
     // Any thread: an order or a cancel is about to leave for the venue.
     void charge(const OutboxItem& effect);
     BotBoard& board() { return board_; }
@@ -202,6 +202,7 @@ private:
         VenueReport report;
         Timestamp began_at;
         Timestamp ended_at;
+        Duration began;  // Monotonic: by which its age is judged.
     };
     // What comes before the venue is asked: an answer, or work.
     struct Prepared {
@@ -266,13 +267,13 @@ private:
         Turn& turn, BotRecord record, const StallStep& step, const std::string& why);
     // Its times are left to the caller.
     Result<BotBoard::Done> look(
-        Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at);
+        Turn& turn, const BotRecord& record, const Fetched& fetched, Duration due_at);
     BotBoard::Done markets_seen(
         const VenueAccount& account,
         const BotRecord& record,
         const StrategyTicker::Round& round,
         Json& books) const;
-    TurnRequest guarded(TurnRequest act) const;
+    TurnRequest guarded(TurnRequest act, Duration not_after) const;
     void resume(const TenantId& tenant_id);
 
     // bot_changes.cc
