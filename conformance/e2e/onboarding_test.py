@@ -174,7 +174,7 @@ def main():
     path = propose(server, tenant, key, 4)
     ask_ok(server, "POST", f"/api/{tenant}/update_pnl", {"pnl_perc": 2}, token=token)
     status, answer = ask(server, "POST", path, {}, token=token)
-    assert status == 409 and answer["error"]["code"] == "config_moved", answer
+    assert status == 409 and answer["error"]["code"] == "approval_not_pending", answer
     assert ask_ok(server, "GET", f"/api/{tenant}/config", key=key)["pnl_perc"] == 2
 
     server = stop_leaves_orders(folder, server, tenant, key)

@@ -134,6 +134,16 @@ Json exchange_answer() {
     });
 }
 
+Json money() {
+    return schema::object({
+        {"at", schema::moment()},
+        {"by_symbol",
+         schema::map(
+             schema::object({{"value", schema::text()}, {"asset", schema::text()}}),
+             "What each amount is worth at the mid of then.")},
+    });
+}
+
 Json config_members(schema::Members members) {
     const Json stops = schema::map(
         schema_of(R"({"type": ["boolean", "number"]})"), "Per symbol: true, or a price.");
@@ -147,6 +157,7 @@ Json config_members(schema::Members members) {
         {"volatility", schema::number()},
         {"timeframe", schema::text()},
         {"num_bids_ask", schema::integer("Orders a side.")},
+        {"money", money()},
     };
     for (auto& member : members) {
         all.push_back(std::move(member));
@@ -164,7 +175,10 @@ Json change_answer() {
     return schema::object({
         {"status", schema::words({"applied", "pending_approval"})},
         {"proposal_id", schema::or_null(schema::text("The approval a human votes on."))},
+        {"replaced?",
+         schema::list(schema::text(), "Earlier proposals of this key and operation, now void.")},
         {"difference", differences()},
+        {"money", money()},
         {"warnings", warnings()},
         {"config_version?", schema::integer("After it was applied.")},
         {"base_version?", schema::integer("What the proposal was made on.")},

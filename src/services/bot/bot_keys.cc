@@ -161,6 +161,7 @@ void BotService::connect(Caller caller, Reply reply) {
         if (!exchange) {
             return fail(errors::keys_missing, "No exchange keys are loaded for this tenant.");
         }
+        TRY(check_markets_allowed(t, record.config));
         if (record.is_connected) {
             return state_answer(record, "The session is open.", Json::object());
         }

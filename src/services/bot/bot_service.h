@@ -64,6 +64,8 @@ struct BotRules {
     std::function<bool(const TenantId&)> is_active;
     // The account may run a bot with this configuration now: its plan is in force and allows it.
     std::function<Result<void>(Turn&, const BotConfig&)> may_run;
+    // The caller may set a bot with these markets trading: all are on their list.
+    std::function<Result<void>(Turn&, const BotConfig&)> may_trade;
     // The caller may ask for this configuration: the same, and its assets are on their list.
     std::function<Result<void>(Turn&, const BotConfig&)> may_have;
     // An agent may put keys of this exchange: asked before the exchange is.
@@ -283,7 +285,17 @@ private:
     Result<void> carry_out(Turn& turn, const Approval& approval);
     // Puts `next` into effect; a running or stopped bot's instances follow at once.
     Result<std::string> put_config(Turn& turn, BotRecord record, BotConfig next, Note note);
-    Result<void> check_config(Turn& turn, const BotConfig& config);
+    Result<void> check_config(Turn& turn, const BotRecord& record, const UpdatedConfig& next);
+    // Adds the amounts that are worth more than the account is.
+    Result<void> add_too_large(
+        Turn& turn,
+        const BotRecord& record,
+        const BotConfig& config,
+        std::vector<FieldProblem>& problems);
+    // The caller's key may trade all of these markets; keys without an asset list may.
+    Result<void> check_markets_allowed(Turn& turn, const BotConfig& config) const {
+        return rules_.may_trade ? rules_.may_trade(turn, config) : Result<void>();
+    }
 
     // bot_keys.cc
     void begin_key_checks(const Caller& caller, Answer answer, Reply reply);

@@ -201,7 +201,8 @@ Result<void> OnboardingService::check_assets(
     if (refused.empty()) {
         return {};
     }
-    auto refusal = fail(errors::asset_not_allowed, "This access key may not name these markets.");
+    auto refusal =
+        fail(errors::asset_not_allowed, "This access key may not name or trade these markets.");
     for (const Symbol& symbol : refused) {
         refusal.error().problems.push_back(
             {std::string(symbol.text()), "is not on this key's list"});

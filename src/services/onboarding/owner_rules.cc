@@ -45,6 +45,9 @@ void set_owner_rules(const OwnerRules& rules) {
         .may_run = [&onboarding](
                        Turn& turn,
                        const BotConfig& wanted) { return check_plan(onboarding, turn, wanted); },
+        .may_trade = [&onboarding](Turn& turn, const BotConfig& wanted) -> Result<void> {
+            return onboarding.check_assets(turn, turn.principal(), wanted.symbols);
+        },
         .may_have = [&onboarding](Turn& turn, const BotConfig& wanted) -> Result<void> {
             TRY(check_plan(onboarding, turn, wanted));
             return onboarding.check_assets(turn, turn.principal(), wanted.symbols);
