@@ -238,7 +238,8 @@ Json positions_answer() {
               {"quantity", decimal("Base units.")},
               {"cost", decimal("In quote, of what is held.")},
               {"average_price", decimal()},
-              {"realized", decimal("In quote, before fees.")},
+              {"realized",
+               decimal("In quote, before fees; after fees: realized_net of pnl_snapshot.")},
               {"open_orders", schema::list(open_order(false))},
           }))}});
 }

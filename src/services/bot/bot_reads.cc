@@ -73,8 +73,13 @@ Json pnl_json(const PnlJobs::Answered& answered) {
 }
 
 Json position_json(const SymbolBook& book) {
+    // As a book is read: from the highest price down.
+    std::vector<OrderRecord> open = book.open;
+    std::ranges::stable_sort(open, std::ranges::greater{}, [](const OrderRecord& order) {
+        return order.request.limit_price.value_or(Decimal());
+    });
     Json orders = Json::array();
-    for (const OrderRecord& order : book.open) {
+    for (const OrderRecord& order : open) {
         orders.push(Json::object({
             {"order_client_id", order.id().text()},
             {"side", to_word(order.request.side)},
