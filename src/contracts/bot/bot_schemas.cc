@@ -165,10 +165,16 @@ Json config_members(schema::Members members) {
     return schema::object(std::move(all));
 }
 
+// A number, a word, the pairs, or what there is for each pair.
+Json setting() {
+    return schema_of(R"({"type": ["number", "string", "array", "object"],
+        "items": {"type": "string"},
+        "additionalProperties": {"type": ["number", "boolean"]}})");
+}
+
 Json differences() {
     return schema::map(
-        schema::object({{"from", schema::any()}, {"to", schema::any()}}),
-        "By the name of the setting.");
+        schema::object({{"from", setting()}, {"to", setting()}}), "By the name of the setting.");
 }
 
 Json change_answer() {

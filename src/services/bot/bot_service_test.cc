@@ -211,6 +211,8 @@ TEST_F(Bot, StallsWhileTheVenueIsAwayAndKeepsItsState) {
     EXPECT_EQ(world.state(), "running");
     EXPECT_EQ(*world.bots->status(world.tenant).find("stalled"), Json(true));
     EXPECT_EQ(world.count("BOT_STALLED"), 1);
+    EXPECT_EQ(world.bots->board().stalled(), 1u);
+    EXPECT_EQ(world.bots->board().running(), 1u);
     const std::int64_t orders = world.orders_sent();
     const std::int64_t pulses = world.times("BOT_PULSE");
     world.venue_answers = true;
