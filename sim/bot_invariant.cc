@@ -136,6 +136,30 @@ void BotInvariant::on_commit(const TurnCommit& turn, std::span<const AuditRecord
     for (const OrderRecord& order : parts_.loop.latest_orders()) {
         on_order(order);
     }
+    check_left(turn);
+}
+
+// What a stop left is not cancelled because the server was started: recovery has to have seen more
+// than its own start and a venue that was silent.
+void BotInvariant::check_left(const TurnCommit& turn) {
+    for (const OutboxItem& effect : turn.outbox) {
+        const auto json = parse_json(effect.json);
+        if (effect.kind != kCancelKind || !json ||
+            text_at(*json, "decision_id") != "sys_recovery") {
+            continue;
+        }
+        const auto order = OrderClientId::parse(text_at(*json, "order_client_id"));
+        const VenueAccount account = bot_account_of(effect.tenant_id);
+        const Account* held = parts_.loop.find_account(account);
+        const bool is_left = order && orders_.contains({account, *order}) &&
+                             record_of(effect.tenant_id).state == BotState::stopped;
+        if (is_left && held != nullptr &&
+            std::ranges::all_of(held->recovery.reasons, [](const std::string& reason) {
+                return reason == "startup" || reason == "venue_unreachable";
+            })) {
+            broken("left", "a start cancels " + order->text() + ", which a stop left");
+        }
+    }
 }
 
 void BotInvariant::on_record(const TenantId& tenant_id, const BotRecord& next, const Words& words) {

@@ -2,7 +2,8 @@
 // commit of the store, on every order that reaches the venue, on the venue's own list of trades, on
 // answers, and on what a restarted server shows.
 //
-// The names they are reported by: "maker", "rails", "bot_state", "bot_idle", "proposal".
+// The names they are reported by: "maker", "rails", "bot_state", "bot_idle", "proposal",
+// "left".
 #pragma once
 
 #include <cstdint>
@@ -94,6 +95,7 @@ private:
         const BotRecord& before, const AuditRecord& change, const std::string& proposal_id);
     void on_instance(const Json& json);
     void on_order(const OrderRecord& order);
+    void check_left(const TurnCommit& turn);
     void on_trade(const VenueAccount& account, const VenueFill& fill);
     BotRecord record_of(const TenantId& tenant_id) const;
     void broken(std::string_view invariant, const std::string& what) {

@@ -59,7 +59,7 @@ void ApprovalInvariant::on_record(const AuditRecord& record) {
     } else if (event == "APPROVAL_REJECTED") {
         on_vote(held, record, 0);
         held.state = "rejected";
-    } else if (event == "APPROVAL_EXPIRED") {
+    } else if (event == "APPROVAL_EXPIRED" || event == "APPROVAL_LAPSED") {
         held.state = "expired";
     }
 }

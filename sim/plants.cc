@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 44> kPlants{{
+constexpr std::array<PlantInfo, 45> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -187,6 +187,14 @@ constexpr std::array<PlantInfo, 44> kPlants{{
      "forget_bot",
      "a restart shows a bot as if it had never been built",
      "bot_state",
+     Store::any,
+     true,
+     false,
+     true},
+    {Plant::sweep_at_start,
+     "sweep_at_start",
+     "a restart cancels the orders that a stop left at the exchange",
+     "left",
      Store::any,
      true,
      false,

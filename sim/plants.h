@@ -51,6 +51,7 @@ enum class Plant {
     forget_inventory,
     forget_stop,
     forget_bot,
+    sweep_at_start,
     act_unasked,
     agent_applies,
     keep_version,

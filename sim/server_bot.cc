@@ -260,7 +260,7 @@ void Server::spoil_bots() {
             continue;
         }
         if (world_.plant == Plant::forget_bot) {
-            bots_->board().show(tenant_id, BotRecord{}, {});
+            bots_->board().show(tenant_id, {BotRecord{}, {}, world_.clock.monotonic()});
         }
         if (world_.plant == Plant::forget_stop && seen->record.state == BotState::stopped) {
             TurnRequest turn;
@@ -270,6 +270,22 @@ void Server::spoil_bots() {
             turn.reply = [](const Result<Answer>&) {};
             turn.decide = [](Turn&) -> Result<TurnReply> { return Answer{200, "{}"}; };
             change_bot(turn, [](BotRecord& record) { record.state = BotState::running; });
+            engine_->submit_internal(std::move(turn));
+        }
+        if (world_.plant == Plant::sweep_at_start && seen->record.state == BotState::stopped) {
+            TurnRequest turn;
+            turn.tenant_id = tenant_id;
+            turn.principal = internal_principal("recovery");
+            turn.function = "sweep_at_start";
+            turn.reply = [](const Result<Answer>&) {};
+            turn.decide = [this](Turn& t) -> Result<TurnReply> {
+                TRY(plane_->loop->cancel_orders(
+                    t,
+                    {.account = bot_account_of(t.tenant_id()),
+                     .decision_id = "sys_recovery",
+                     .which = [](const OrderRecord&) { return true; }}));
+                return Answer{200, "{}"};
+            };
             engine_->submit_internal(std::move(turn));
         }
     }

@@ -111,15 +111,20 @@ public:
     FakeKeyCheck live;
 
     // Runs one call to its reply.
-    template <class T, class... Arguments, class... Given>
-    Result<T> ask(void (VaultService::*call)(Arguments...), Given... given) {
+    template <class T, class Call>
+    Result<T> answer_of(Call call) {
         std::optional<Result<T>> answer;
-        (vault().*call)(std::move(given)..., [&](Result<T> result) {
+        call([&](Result<T> result) {
             CHECK(!answer);  // Exactly once.
             answer = std::move(result);
         });
         CHECK(answer);
         return *std::move(answer);
+    }
+    template <class T, class... Arguments, class... Given>
+    Result<T> ask(void (VaultService::*call)(Arguments...), Given... given) {
+        return answer_of<T>(
+            [&](auto reply) { (vault().*call)(std::move(given)..., std::move(reply)); });
     }
 
     static VaultService::Caller human(const std::string& tenant = "demo") {
@@ -147,7 +152,12 @@ public:
 
     Result<KeyReport> put(
         const std::string& tenant, const std::string& api_key, const std::string& venue = "paper") {
-        return ask<KeyReport>(&VaultService::put, human(tenant), keys(api_key, venue));
+        return put(human(tenant), keys(api_key, venue));
+    }
+    Result<KeyReport> put(VaultService::Caller caller, ExchangeKeys wanted) {
+        return answer_of<KeyReport>([&](auto reply) {
+            vault().put(std::move(caller), std::move(wanted), std::move(reply));
+        });
     }
     VaultPresence has(const std::string& tenant = "demo") {
         return *ask<VaultPresence>(&VaultService::has, human(tenant));

@@ -242,8 +242,22 @@ TEST_F(BotContract, AProposalOvertakenByAHumansChangeIsRefused) {
     ASSERT_EQ(api.as_human(owner, {"POST", "/update_pnl", R"({"pnl_perc":2})"}).status, 200);
     const HttpResponse response = approve(owner, id);
     EXPECT_EQ(response.status, 409) << response.body;
-    EXPECT_EQ(BotApi::error_code(response), "config_moved");
+    EXPECT_EQ(BotApi::error_code(response), "approval_not_pending");
+    EXPECT_NE(response.body.find("has changed since this was proposed"), std::string::npos);
     EXPECT_EQ(pnl_of(owner), "2");
+}
+
+// An agent proposes as often as it likes; the human's release of a stop always finds a place.
+TEST_F(BotContract, ProposalsOfAgentsNeverKeepAHumanFromReleasing) {
+    const BotApi::Owner owner = api.sign_up_in("crowded", "ready");
+    for (int i = 0; i < 110; ++i) {
+        const std::string body = R"({"pnl_perc":)" + std::to_string(2 + i % 9) + "}";
+        ASSERT_EQ(api.at_tenant(owner, {"POST", "/update_pnl", body}).status, 202) << i;
+    }
+    ASSERT_EQ(api.at_tenant(owner, {"POST", "/kill", R"({"active":true})"}).status, 200);
+    const HttpResponse release = api.as_human(owner, {"POST", "/kill", R"({"active":false})"});
+    EXPECT_EQ(release.status, 202) << release.body;
+    EXPECT_NE(BotApi::word(release, "release_approval_id"), "");
 }
 
 TEST_F(BotContract, AgentsNeverApproveTheirProposals) {
@@ -292,6 +306,35 @@ TEST_F(BotContract, KeysOfARealExchangeNeedTheOwnersGrantOnce) {
     EXPECT_EQ(api.at_key(owner, put).status, 200);
     EXPECT_EQ(BotApi::error_code(api.at_tenant(owner, put)), "grant_required");
     EXPECT_EQ(api.as_human(owner, put).status, 200);  // People need none.
+}
+
+TEST_F(BotContract, ARefusedCallLeavesTheGrant) {
+    const BotApi::Owner owner = api.sign_up("refused");
+    const auto grant = [&](const std::string& body) {
+        return api.as_human(owner, {"POST", "/account/key-grant", body});
+    };
+    const auto put = [&](const std::string& exchange) {
+        return api.at_tenant(owner, {"POST", "/update_exchange_keys", keys(exchange)});
+    };
+    // An exchange that does not exist is never asked for, and never granted.
+    EXPECT_EQ(BotApi::error_code(put("binance")), "unknown_exchange");
+    const HttpResponse unknown = grant(R"({"exchange":"binance"})");
+    EXPECT_EQ(unknown.status, 422);
+    EXPECT_EQ(BotApi::error_code(unknown), "unknown_exchange");
+    EXPECT_NE(unknown.body.find("it reaches live, paper"), std::string::npos) << unknown.body;
+
+    EXPECT_EQ(grant("{}").status, 200);
+    EXPECT_EQ(BotApi::error_code(put("binance")), "unknown_exchange");
+    EXPECT_EQ(
+        api.at_tenant(owner, {"POST", "/update_exchange_keys", R"({"exchange":"live"})"}).status,
+        422);
+    api.world.real_exchange.answer->can_withdraw = true;
+    EXPECT_EQ(BotApi::error_code(put("live")), "key_rejected");
+    api.world.real_exchange.answer.reset();
+    EXPECT_EQ(BotApi::error_code(put("live")), "permissions_unverified");
+    api.world.real_exchange.answer = good_spot_permissions();
+    EXPECT_EQ(put("live").status, 200);
+    EXPECT_EQ(BotApi::error_code(put("live")), "grant_required");
 }
 
 TEST_F(BotContract, KeysThatCanDoMoreThanTradeSpotAreRefused) {
@@ -368,6 +411,52 @@ TEST_F(BotContract, AKeyNamesOnlyTheAssetsOnItsList) {
     EXPECT_EQ(BotApi::error_code(refused), "asset_not_allowed");
     EXPECT_NE(refused.body.find("XRPUSDT"), std::string::npos);
     EXPECT_EQ(api.as_human(owner, change).status, 200);
+}
+
+// A list bounds what a key trades, not only what it names: calls that name no market are judged by
+// the bot's markets. The way out stays open.
+TEST_F(BotContract, AKeyTradesOnlyTheAssetsOnItsList) {
+    const auto narrow = [&](const BotApi::Owner& owner) {
+        const HttpResponse set = api.as_human(
+            owner,
+            {"POST",
+             "/account/asset-lists",
+             R"({"key_id":")" + owner.key_id + R"(","assets":["BTCUSDT"]})"});
+        ASSERT_EQ(set.status, 200) << set.body;
+    };
+    const auto expect_refused = [&](const BotApi::Owner& owner, const BotApi::Call& call) {
+        const HttpResponse refused = api.at_tenant(owner, call);
+        EXPECT_EQ(refused.status, 403) << call.path << refused.body;
+        EXPECT_EQ(BotApi::error_code(refused), "asset_not_allowed") << call.path;
+        EXPECT_NE(refused.body.find("ETHUSDT"), std::string::npos) << refused.body;
+    };
+    const std::vector<std::pair<std::string, std::string>> begun{
+        {"uninitialized", "/initialize_bot"},
+        {"ready", "/start"},
+        {"stopped", "/restart"},
+        {"running", "/restart"}};
+    for (const auto& [state, path] : begun) {
+        const BotApi::Owner owner = api.sign_up_in("narrow_" + state, state);
+        narrow(owner);
+        expect_refused(owner, {"POST", path});
+        expect_refused(owner, {"POST", "/connect-exchange"});
+        expect_refused(owner, {"POST", "/reload_from_config"});
+        expect_refused(owner, {"POST", "/update_pnl", R"({"pnl_perc":2})"});
+        expect_refused(owner, {"POST", "/update_bot_settings", R"({"num_bids_ask":2})"});
+        EXPECT_EQ(state_of(owner), state);
+        // People are not bound, and a bot narrowed to the list is the key's to start.
+        const BotApi::Call only_btc{
+            "POST",
+            "/update_all_symbols",
+            R"({"symbols":["BTCUSDT"],"amounts_by_symbol":{"BTCUSDT":0.01}})"};
+        EXPECT_EQ(api.at_tenant(owner, only_btc).status, 202);
+        EXPECT_EQ(api.as_human(owner, only_btc).status, 200);
+        EXPECT_EQ(api.at_tenant(owner, {"POST", path}).status, 200) << path;
+    }
+    const BotApi::Owner owner = api.sign_up_in("narrow_stop", "running");
+    narrow(owner);
+    EXPECT_EQ(api.at_tenant(owner, {"POST", "/disconnect-exchange"}).status, 200);
+    EXPECT_EQ(api.at_tenant(owner, {"POST", "/stop"}).status, 200);
 }
 
 TEST_F(BotContract, NineSymbolsAreTheHardLimit) {

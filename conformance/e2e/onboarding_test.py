@@ -1,7 +1,7 @@
 """Seed 004 on a real server from a fresh data folder: the document's seven steps by docs/onboarding.sh,
 which has to print what docs/onboarding.md shows; every call out of sequence; the owner's activation by
 the letter; a proposal approved after a kill of the server, and one overtaken by the owner's own change;
-and the end of the plan.
+orders that a stop leaves, through restarts of the server; and the end of the plan.
 """
 
 import email
@@ -118,6 +118,31 @@ def propose(server, tenant, key, value):
     return f"/api/{tenant}/approvals/{answer['proposal_id']}/approve"
 
 
+def stop_leaves_orders(folder, server, tenant, key):
+    """004: open orders remain on the exchange, through a stop of the server and through its death."""
+    def open_ids():
+        positions = ask_ok(server, "GET", f"/api/{tenant}/positions", key=key)["positions"]
+        return {order["order_client_id"] for one in positions for order in one["open_orders"]}
+
+    deadline = time.monotonic() + plane.PATIENCE_SECONDS
+    while not open_ids():
+        assert time.monotonic() < deadline, "the bot places no orders"
+        time.sleep(0.2)
+    left = {order["order_client_id"]
+            for order in ask_ok(server, "POST", f"/api/{tenant}/stop", key=key)["open_orders"]}
+    assert left
+    for end in ("stop", "kill"):
+        getattr(server, end)()
+        server = plane.start_server(folder)
+        time.sleep(4)  # Two clean looks of recovery, at one and at three seconds.
+        fills = ask_ok(server, "GET", f"/api/{tenant}/fills?limit=500", key=key)["fills"]
+        missing = left - open_ids() - {fill["order_client_id"] for fill in fills}
+        assert not missing, (end, missing)
+    assert ask_ok(server, "GET", f"/api/{tenant}/status", key=key)["bot_state"] == "stopped"
+    assert ask_ok(server, "POST", f"/api/{tenant}/restart", key=key)["bot_state"] == "running"
+    return server
+
+
 def end_plan(folder, server, tenant, key):
     """As the end of a trial does: the bot stops, and nothing that needs a plan works."""
     operator = plane.UnixConnection(f"{folder}/data/operator.sock")
@@ -149,9 +174,10 @@ def main():
     path = propose(server, tenant, key, 4)
     ask_ok(server, "POST", f"/api/{tenant}/update_pnl", {"pnl_perc": 2}, token=token)
     status, answer = ask(server, "POST", path, {}, token=token)
-    assert status == 409 and answer["error"]["code"] == "config_moved", answer
+    assert status == 409 and answer["error"]["code"] == "approval_not_pending", answer
     assert ask_ok(server, "GET", f"/api/{tenant}/config", key=key)["pnl_perc"] == 2
 
+    server = stop_leaves_orders(folder, server, tenant, key)
     end_plan(folder, server, tenant, key)
     assert server.stop() == 0
     shutil.rmtree(folder)

@@ -118,6 +118,18 @@ Result<void> BotPlatform::build() {
     return build_onboarding();
 }
 
+void BotPlatform::add_gauges(Metrics& metrics) const {
+    const auto add =
+        [&](std::string name, std::string help, std::size_t (BotBoard::*count)() const) {
+            metrics.add_gauge(std::move(name), std::move(help), [this, count] {
+                return static_cast<double>((bots_->board().*count)());
+            });
+        };
+    add("interlock_bots", "Bots that were ever built or configured.", &BotBoard::size);
+    add("interlock_bots_running", "Bots in the state running.", &BotBoard::running);
+    add("interlock_bots_stalled", "Bots whose exchange does not answer.", &BotBoard::stalled);
+}
+
 Result<void> BotPlatform::build_onboarding() {
     postmen_ = std::make_unique<WorkerPool>(
         WorkerPool::Bounds{.threads = 1, .waiting_max = kJobsWaitingMax});

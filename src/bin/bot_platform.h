@@ -13,6 +13,7 @@
 #include "bin/config.h"
 #include "ports/master_keys.h"
 #include "services/bot/bot_service.h"
+#include "services/metrics.h"
 #include "services/onboarding/owner_rules.h"
 #include "services/plane.h"
 #include "services/pnl/pnl_job.h"
@@ -54,6 +55,7 @@ public:
     void stop();
 
     BotService& bots() { return *bots_; }
+    void add_gauges(Metrics& metrics) const;
     OnboardingService& onboarding() { return *onboarding_; }
 
 private:

@@ -377,13 +377,13 @@ void Server::Body::add_gauges() {
     const auto turns = [this] { return engine->waiting(); };
     const auto effects = [this] { return outbox->waiting(); };
     const auto is_stopped = [this] { return plane->latch.is_raised_global(); };
-    const auto troubled = [this] { return troubles->count(); };
     gauge("interlock_waiting_turns", "Turns in the engine's queue.", turns);
     gauge("interlock_waiting_effects", "Effects in the outbox queue.", effects);
     add_http_gauges(metrics, [this] { return listeners->counters(); });
     gauge("interlock_kill_switch_global", "1 while the global latch is up.", is_stopped);
+    platform->add_gauges(metrics);
     const auto pages = [this] { return store->counters().wal.wal_pages; };
-    gauge("interlock_troubles", "Troubles of the server itself.", troubled);
+    gauge("interlock_troubles", "Of the server itself.", [this] { return troubles->count(); });
     gauge("interlock_wal_pages", "Pages in the write-ahead log.", pages);
 }
 

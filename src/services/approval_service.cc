@@ -5,11 +5,13 @@
 
 #include "base/check.h"
 #include "base/errors.h"
+#include "base/field_reader.h"
 
 namespace interlock {
 namespace {
 
 constexpr std::string_view kExpiryTimer = "approval_expiry";
+constexpr std::string_view kByHuman = "human:";
 
 std::string prefix_of(const TenantId& tenant_id) {
     return "approval/" + tenant_id.text() + "/";
@@ -17,6 +19,11 @@ std::string prefix_of(const TenantId& tenant_id) {
 
 std::string machine_key(const TenantId& tenant_id, const ApprovalId& approval_id) {
     return prefix_of(tenant_id) + approval_id.text();
+}
+
+// The ids of those that are pending, so that nobody reads all there ever were to count them.
+std::string pending_key(const TenantId& tenant_id) {
+    return "approvals_pending/" + tenant_id.text();
 }
 
 TimerId expiry_timer(const ApprovalId& approval_id) {
@@ -37,6 +44,16 @@ void ApprovalService::register_kind(ApprovalKind kind, Kind handlers) {
 
 Result<std::string> ApprovalService::save(Turn& turn, const Approval& approval, std::string event) {
     turn.save(machine_key(approval.tenant_id, approval.approval_id), encode(approval));
+    TRY_ASSIGN(std::vector<ApprovalId> ids, pending_ids(turn));
+    std::erase(ids, approval.approval_id);
+    if (approval.state == ApprovalState::pending) {
+        ids.push_back(approval.approval_id);
+    }
+    Json list = Json::array();
+    for (const ApprovalId& id : ids) {
+        list.push(id.text());
+    }
+    turn.save(pending_key(turn.tenant_id()), Json::object({{"ids", std::move(list)}}));
     AuditDraft draft = turn.draft(std::move(event));
     draft.reason = approval.summary;
     draft.detail = Json::object({
@@ -60,17 +77,16 @@ Result<Approval> ApprovalService::request(Turn& turn, Draft draft) {
             "Nothing on this server carries out approvals of kind " +
                 std::string(to_word(draft.kind)) + ".");
     }
-    TRY_ASSIGN(const auto stored, turn.store().load_states(prefix_of(turn.tenant_id())));
-    std::int64_t pending = 0;
-    for (const auto& [key, state] : stored) {
-        TRY_ASSIGN(const Json json, parse_json(state.json));
-        TRY_ASSIGN(const Approval other, decode_approval(json));
-        pending += other.state == ApprovalState::pending ? 1 : 0;
-    }
-    if (pending >= kPendingMax) {
+    TRY_ASSIGN(const std::vector<Approval> waiting, pending(turn));
+    const bool is_human = turn.principal().kind == PrincipalKind::human;
+    const auto count = static_cast<std::int64_t>(waiting.size());
+    const std::int64_t of_humans = std::ranges::count_if(
+        waiting, [](const Approval& other) { return other.requested_by.starts_with(kByHuman); });
+    if (count >= kPendingMax || (!is_human && count - of_humans >= kPendingMax - kHumanPlaces)) {
         return fail(
             errors::too_many_approvals,
-            "This tenant has " + std::to_string(pending) + " pending approvals.");
+            "This tenant has " + std::to_string(count) + " pending approvals" +
+                (is_human ? "." : "; the places that are left are for humans."));
     }
     TRY_ASSIGN(std::string subject_hash, subject_hash_of(draft.payload));
     Approval approval;
@@ -93,6 +109,82 @@ Result<Approval> ApprovalService::request(Turn& turn, Draft draft) {
     });
     TRY(save(turn, approval, "APPROVAL_REQUESTED"));
     return approval;
+}
+
+Result<std::vector<ApprovalId>> ApprovalService::pending_ids(Turn& turn) {
+    TRY_ASSIGN(const std::optional<Json> row, turn.load(pending_key(turn.tenant_id())));
+    std::vector<ApprovalId> ids;
+    if (row) {
+        FieldReader in(*row);
+        for (const Json& id : in.required_array("ids", kPendingMax)) {
+            ids.push_back(ApprovalId::trusted(id.is_string() ? id.as_string() : ""));
+        }
+        return in.finish(std::move(ids));
+    }
+    // A folder of an older version: from here on the row is kept.
+    const std::string prefix = prefix_of(turn.tenant_id());
+    TRY_ASSIGN(const auto stored, turn.store().load_states(prefix));
+    for (const auto& [key, state] : stored) {
+        TRY_ASSIGN(const Json json, parse_json(state.json));
+        TRY_ASSIGN(const Approval approval, decode_approval(json));
+        if (approval.state == ApprovalState::pending) {
+            ids.push_back(approval.approval_id);
+        }
+    }
+    return ids;
+}
+
+Result<std::vector<Approval>> ApprovalService::pending(Turn& turn) {
+    TRY_ASSIGN(const std::vector<ApprovalId> ids, pending_ids(turn));
+    std::vector<Approval> approvals;
+    for (const ApprovalId& id : ids) {
+        TRY_ASSIGN(std::optional<Approval> approval, find(turn, turn.tenant_id(), id));
+        if (approval && approval->state == ApprovalState::pending) {
+            approvals.push_back(*std::move(approval));
+        }
+    }
+    return approvals;
+}
+
+Result<std::vector<ApprovalId>> ApprovalService::lapse_pending(
+    Turn& turn, const Which& which, const std::string& why) {
+    TRY_ASSIGN(const std::vector<Approval> waiting, pending(turn));
+    std::vector<ApprovalId> ended;
+    for (const Approval& one : waiting) {
+        if (!which(one)) {
+            continue;
+        }
+        const Approval approval = lapse(one, turn.now(), why);
+        TRY(save(turn, approval, "APPROVAL_LAPSED"));
+        turn.clear_timer(expiry_timer(approval.approval_id));
+        if (const auto kind = kinds_.find(approval.kind); kind != kinds_.end()) {
+            TRY(kind->second.ended(turn, approval));
+        }
+        ended.push_back(approval.approval_id);
+    }
+    return ended;
+}
+
+Result<ApprovalService::Proposed> ApprovalService::propose(
+    Turn& turn, Draft draft, const Which& which) {
+    TRY_ASSIGN(const std::string subject_hash, subject_hash_of(draft.payload));
+    TRY_ASSIGN(std::vector<Approval> waiting, pending(turn));
+    for (Approval& one : waiting) {
+        // Past its time it only waits for its timer.
+        if (which(one) && one.subject_hash == subject_hash && turn.now() < one.expires_at) {
+            return Proposed{.approval = std::move(one), .is_merged = true, .replaced = {}};
+        }
+    }
+    TRY_ASSIGN(
+        std::vector<ApprovalId> replaced,
+        lapse_pending(turn, which, "Whoever asked for it asked for something else instead."));
+    if (!replaced.empty()) {
+        // The bound of pending ones does not hold who replaces their own again and again.
+        TRY(turn.charge_agent());
+    }
+    TRY_ASSIGN(Approval approval, request(turn, std::move(draft)));
+    return Proposed{
+        .approval = std::move(approval), .is_merged = false, .replaced = std::move(replaced)};
 }
 
 Result<std::optional<Approval>> ApprovalService::find(

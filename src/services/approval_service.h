@@ -20,6 +20,9 @@ class ApprovalService {
 public:
     // Pending requests of one tenant; one more is refused.
     static constexpr std::int64_t kPendingMax = 100;
+    // Of these, places that only humans' own requests take: nothing that agents ask for keeps a
+    // human from asking.
+    static constexpr std::int64_t kHumanPlaces = 20;
     static constexpr std::int64_t kListMax = 200;
 
     struct Parts {
@@ -46,6 +49,18 @@ public:
     };
     // Inside another service's turn: a new pending approval.
     Result<Approval> request(Turn& turn, Draft draft);
+
+    using Which = std::function<bool(const Approval&)>;
+    struct Proposed {
+        Approval approval;
+        bool is_merged = false;  // The same was pending already: this is it.
+        std::vector<ApprovalId> replaced;
+    };
+    // The same where only one of `which` may be pending: it takes the place of the others.
+    Result<Proposed> propose(Turn& turn, Draft draft, const Which& which);
+    // Pending ones that have become pointless end, on the record, with `why` as their comment.
+    Result<std::vector<ApprovalId>> lapse_pending(
+        Turn& turn, const Which& which, const std::string& why);
     Result<std::optional<Approval>> find(
         Turn& turn, const TenantId& tenant_id, const ApprovalId& approval_id);
 
@@ -74,6 +89,9 @@ private:
     void vote(Caller caller, Vote vote, Reply reply);
     Result<TurnReply> run_vote(Turn& turn, const Vote& vote);
     Result<std::string> save(Turn& turn, const Approval& approval, std::string event);
+    // With what this batch has staged, which the store does not know yet.
+    Result<std::vector<Approval>> pending(Turn& turn);
+    Result<std::vector<ApprovalId>> pending_ids(Turn& turn);
     Result<void> on_expiry(Turn& turn, const TimerItem& timer);
 
     Parts parts_;

@@ -214,13 +214,83 @@ TEST_F(ApprovalDesk, AHundredMayBePendingAndThoseOfOthersOrDecidedDoNotCount) {
     reject(ask().approval_id);
     approve(ask().approval_id);
     for (std::int64_t i = 0; i < ApprovalService::kPendingMax; ++i) {
+        ASSERT_TRUE(ask(world_.human())) << i;
+    }
+    for (const Principal& who : {world_.human(), PlaneWorld::agent()}) {
+        const auto refused = ask(who);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error(), errors::too_many_approvals);
+        EXPECT_TRUE(refused.error().message.starts_with("This tenant has 100 pending approvals"));
+    }
+    EXPECT_TRUE(ask(PlaneWorld::agent("other"), kOther));
+}
+
+// An agent that asks and asks fills its own places only (bots F6).
+TEST_F(ApprovalDesk, PlacesAreKeptForWhatHumansAskFor) {
+    constexpr std::int64_t kOthers = ApprovalService::kPendingMax - ApprovalService::kHumanPlaces;
+    for (std::int64_t i = 0; i < kOthers; ++i) {
         ASSERT_TRUE(ask(PlaneWorld::agent())) << i;
     }
     const auto refused = ask(PlaneWorld::agent());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error(), errors::too_many_approvals);
-    EXPECT_EQ(refused.error().message, "This tenant has 100 pending approvals.");
-    EXPECT_TRUE(ask(PlaneWorld::agent("other"), kOther));
+    EXPECT_EQ(
+        refused.error().message,
+        "This tenant has 80 pending approvals; the places that are left are for humans.");
+    for (std::int64_t i = 0; i < ApprovalService::kHumanPlaces; ++i) {
+        ASSERT_TRUE(ask(world_.human())) << i;
+    }
+    EXPECT_EQ(ask(world_.human()).error(), errors::too_many_approvals);
+    // What humans ask for takes no place of the agents'.
+    reject(ApprovalId::trusted(listed(ApprovalState::pending).back()));
+    EXPECT_TRUE(ask(PlaneWorld::agent()));
+}
+
+TEST_F(ApprovalDesk, RequestsOfOneBatchSeeEachOther) {
+    const auto answer = run(PlaneWorld::agent(), kDemo, [&](Turn& turn) -> Result<void> {
+        constexpr std::int64_t kOthers =
+            ApprovalService::kPendingMax - ApprovalService::kHumanPlaces;
+        const auto one_more = [&] {
+            return desk().request(
+                turn, {.kind = kKind, .payload = Json::object({{"x", 1}}), .summary = "Again."});
+        };
+        for (std::int64_t i = 0; i < kOthers; ++i) {
+            TRY(one_more());
+        }
+        EXPECT_EQ(one_more().error(), errors::too_many_approvals);
+        return {};
+    });
+    EXPECT_TRUE(answer);
+}
+
+TEST_F(ApprovalDesk, OneProposalOfItsSortIsPending) {
+    const auto propose = [&](std::int64_t x) {
+        Result<ApprovalService::Proposed> proposed = fail(errors::not_found, "never asked");
+        EXPECT_TRUE(run(PlaneWorld::agent(), kDemo, [&](Turn& turn) -> Result<void> {
+            proposed = desk().propose(
+                turn,
+                {.kind = kKind, .payload = Json::object({{"x", x}}), .summary = "Take x."},
+                [](const Approval& other) { return other.kind == kKind; });
+            return {};
+        }));
+        return *proposed;
+    };
+    const auto first = propose(1);
+    EXPECT_TRUE(first.replaced.empty());
+    const auto same = propose(1);
+    EXPECT_TRUE(same.is_merged);
+    EXPECT_EQ(same.approval.approval_id, first.approval.approval_id);
+    const auto other = propose(2);
+    EXPECT_FALSE(other.is_merged);
+    EXPECT_EQ(other.replaced, std::vector{first.approval.approval_id});
+    EXPECT_EQ(listed(ApprovalState::pending), Names{other.approval.approval_id.text()});
+    EXPECT_EQ(state_of(first.approval.approval_id), "expired");
+    EXPECT_FALSE(has_timer(first.approval.approval_id));
+    EXPECT_EQ(told(), (Names{"APPROVAL_REQUESTED", "APPROVAL_LAPSED", "APPROVAL_REQUESTED"}));
+    EXPECT_EQ(
+        approve(first.approval.approval_id).error().message,
+        "This approval is expired already: Whoever asked for it asked for something else instead.");
+    EXPECT_TRUE(approve(other.approval.approval_id));
 }
 
 TEST_F(ApprovalDesk, TheVoteThatIsEnoughCarriesOutInItsOwnTurn) {
@@ -416,7 +486,7 @@ TEST_F(ApprovalDesk, OfOneMomentTheListIsInTheOrderOfTheirIds) {
 TEST_F(ApprovalDesk, TheListEndsAtTwoHundred) {
     for (int round = 0; round < 3; ++round) {
         for (std::int64_t i = 0; i < (round < 2 ? ApprovalService::kPendingMax : 1); ++i) {
-            ASSERT_TRUE(ask(PlaneWorld::agent()));
+            ASSERT_TRUE(ask(world_.human()));
         }
         if (round == 1) {
             EXPECT_EQ(listed().size(), 200u);

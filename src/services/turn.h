@@ -53,7 +53,8 @@ inline constexpr ErrorKind commit_unknown{
     "commit_unknown",
     503,
     true,
-    "The store failed in the middle. Send the same request again with the same idempotency key."};
+    "The store failed in the middle. Send the same request again with the same idempotency key; "
+    "where there was none, read first whether it was done."};
 inline constexpr ErrorKind write_budget_exhausted{
     "write_budget_exhausted",
     429,

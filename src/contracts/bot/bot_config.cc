@@ -117,65 +117,72 @@ Json encode_stops(const SideStops& stops) {
     return json;
 }
 
-// Every rule that needs no market, with the field it belongs to.
-std::optional<FieldProblem> problem_of_symbols(const BotConfig& config) {
+using ConfigProblems = std::vector<FieldProblem>;
+
+void check_symbols(const BotConfig& config, ConfigProblems& problems) {
     if (config.symbols.empty() || config.symbols.size() > kBotSymbolsMax) {
-        return FieldProblem{"symbols", "must be 1 to 9 trading pairs"};
+        problems.push_back({"symbols", "must be 1 to 9 trading pairs"});
     }
     std::vector<Symbol> sorted = config.symbols;
     std::sort(sorted.begin(), sorted.end());
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-        return FieldProblem{"symbols", "names a pair twice"};
+        problems.push_back({"symbols", "names a pair twice"});
     }
     for (const Symbol& symbol : config.symbols) {
+        const std::string name(symbol.text());
         const auto amount = config.amounts.find(symbol);
         if (amount == config.amounts.end()) {
-            return FieldProblem{
-                "amounts_by_symbol", "has no amount for " + std::string(symbol.text())};
-        }
-        if (!amount->second.is_positive()) {
-            return FieldProblem{
-                "amounts_by_symbol." + std::string(symbol.text()), "must be greater than zero"};
+            problems.push_back({"amounts_by_symbol", "has no amount for " + name});
+        } else if (!amount->second.is_positive()) {
+            problems.push_back({"amounts_by_symbol." + name, "must be greater than zero"});
         }
     }
-    if (config.amounts.size() != config.symbols.size()) {
-        return FieldProblem{"amounts_by_symbol", "names pairs that are not in symbols"};
+    for (const auto& [symbol, amount] : config.amounts) {
+        if (!std::binary_search(sorted.begin(), sorted.end(), symbol)) {
+            problems.push_back(
+                {"amounts_by_symbol." + std::string(symbol.text()), "is not in symbols"});
+        }
     }
-    return std::nullopt;
 }
 
-std::optional<FieldProblem> problem_of(const BotConfig& config) {
-    if (auto problem = problem_of_symbols(config)) {
-        return problem;
-    }
-    if (config.pnl_perc < kPnlMin || config.pnl_perc > kPnlMax) {
-        return FieldProblem{"pnl_perc", "must be from 0.1 to 20 percent"};
-    }
-    if (!config.tight_quantile.is_positive() || config.tight_quantile >= Decimal(1)) {
-        return FieldProblem{"BBANDS_TIGHT_QUANTILE", "must be above 0 and below 1"};
-    }
-    if (config.volatility.is_negative() || config.volatility > kVolatilityMax) {
-        return FieldProblem{"volatility", "must be from 0 to 10"};
-    }
-    const bool known =
-        std::find(kTimeframeWords.begin(), kTimeframeWords.end(), config.timeframe) !=
-        kTimeframeWords.end();
-    if (!known) {
-        return FieldProblem{"timeframe", "must be one of 1m 3m 5m 15m 30m 1h 2h 4h 6h 12h 1d"};
-    }
-    if (config.levels < 1 || config.levels > kBotLevelsMax) {
-        return FieldProblem{"num_bids_ask", "must be from 1 to 20"};
-    }
+// Every rule that needs no market, with the fields it belongs to.
+ConfigProblems problems_of(const BotConfig& config) {
+    ConfigProblems problems;
+    check_symbols(config, problems);
+    const auto require = [&](bool holds, std::string_view path, std::string_view problem) {
+        if (!holds) {
+            problems.push_back({std::string(path), std::string(problem)});
+        }
+    };
+    require(
+        config.pnl_perc >= kPnlMin && config.pnl_perc <= kPnlMax,
+        "pnl_perc",
+        "must be from 0.1 to 20 percent");
+    require(
+        config.tight_quantile.is_positive() && config.tight_quantile < Decimal(1),
+        "BBANDS_TIGHT_QUANTILE",
+        "must be above 0 and below 1");
+    require(
+        !config.volatility.is_negative() && config.volatility <= kVolatilityMax,
+        "volatility",
+        "must be from 0 to 10");
+    require(
+        std::ranges::find(kTimeframeWords, config.timeframe) != kTimeframeWords.end(),
+        "timeframe",
+        "must be one of 1m 3m 5m 15m 30m 1h 2h 4h 6h 12h 1d");
+    require(
+        config.levels >= 1 && config.levels <= kBotLevelsMax,
+        "num_bids_ask",
+        "must be from 1 to 20");
     for (const SideStops* stops : {&config.stop_buy, &config.stop_sell}) {
         for (const auto& [symbol, stop] : *stops) {
-            if (!config.amounts.contains(symbol)) {
-                return FieldProblem{
-                    stops == &config.stop_buy ? "stop_buy" : "stop_sell",
-                    "names " + std::string(symbol.text()) + ", which is not traded"};
-            }
+            require(
+                config.amounts.contains(symbol),
+                stops == &config.stop_buy ? "stop_buy" : "stop_sell",
+                "names " + std::string(symbol.text()) + ", which is not traded");
         }
     }
-    return std::nullopt;
+    return problems;
 }
 
 void merge(SideStops& into, const std::optional<SideStops>& set, const std::vector<Symbol>& clear) {
@@ -195,40 +202,38 @@ void drop_stops_of_absent(BotConfig& config) {
     std::erase_if(config.stop_sell, gone);
 }
 
-Result<BotConfig> change(BotConfig config, const UpdatePnl& update) {
-    config.pnl_perc = update.pnl_perc;
-    return config;
+void change(UpdatedConfig& next, const UpdatePnl& update) {
+    next.config.pnl_perc = update.pnl_perc;
 }
 
-Result<BotConfig> change(BotConfig config, const UpdateSymbol& update) {
+void change(UpdatedConfig& next, const UpdateSymbol& update) {
+    BotConfig& config = next.config;
     const auto place = std::find(config.symbols.begin(), config.symbols.end(), update.old_symbol);
     if (place == config.symbols.end()) {
-        return fail(
-            errors::invalid_request,
-            "old_symbol: " + std::string(update.old_symbol.text()) + " is not traded");
+        next.problems.push_back(
+            {"old_symbol", std::string(update.old_symbol.text()) + " is not traded"});
+        return;
     }
     *place = update.new_symbol;
     config.amounts.erase(update.old_symbol);
     config.amounts[update.new_symbol] = update.new_amount;
     drop_stops_of_absent(config);
-    return config;
 }
 
-Result<BotConfig> change(BotConfig config, const UpdateAllSymbols& update) {
-    config.symbols = update.symbols;
-    config.amounts = update.amounts;
-    drop_stops_of_absent(config);
-    return config;
+void change(UpdatedConfig& next, const UpdateAllSymbols& update) {
+    next.config.symbols = update.symbols;
+    next.config.amounts = update.amounts;
+    drop_stops_of_absent(next.config);
 }
 
-Result<BotConfig> change(BotConfig config, const UpdateBotSettings& update) {
+void change(UpdatedConfig& next, const UpdateBotSettings& update) {
+    BotConfig& config = next.config;
     merge(config.stop_buy, update.stop_buy, update.cleared_buy);
     merge(config.stop_sell, update.stop_sell, update.cleared_sell);
     config.tight_quantile = update.tight_quantile.value_or(config.tight_quantile);
     config.volatility = update.volatility.value_or(config.volatility);
     config.timeframe = update.timeframe.value_or(config.timeframe);
     config.levels = update.levels.value_or(config.levels);
-    return config;
 }
 
 template <class Update>
@@ -290,8 +295,8 @@ Result<BotConfig> decode_bot_config(const Json& json) {
     config.timeframe = in.required<std::string>("timeframe");
     config.levels = in.required<std::int64_t>("num_bids_ask");
     if (in.ok()) {
-        if (const auto problem = problem_of(config)) {
-            in.add_problem(problem->path, problem->problem);
+        for (const FieldProblem& problem : problems_of(config)) {
+            in.add_problem(problem.path, problem.problem);
         }
     }
     in.reject_unknown();
@@ -337,16 +342,30 @@ Result<UpdateBotSettings> decode_update_bot_settings(const Json& json) {
     return finish(in, std::move(update));
 }
 
-Result<BotConfig> apply_update(BotConfig config, const BotUpdate& update) {
-    TRY_ASSIGN(
-        BotConfig next,
-        std::visit([&](const auto& one) { return change(std::move(config), one); }, update));
-    if (const auto problem = problem_of(next)) {
-        Error error{
-            &errors::invalid_request, problem->path + " " + problem->problem, {}, {*problem}};
-        return std::unexpected(std::move(error));
+UpdatedConfig updated(BotConfig config, const BotUpdate& update) {
+    UpdatedConfig next{std::move(config), {}};
+    std::visit([&](const auto& one) { change(next, one); }, update);
+    for (FieldProblem& problem : problems_of(next.config)) {
+        next.problems.push_back(std::move(problem));
     }
     return next;
+}
+
+Error config_refusal(std::vector<FieldProblem> problems) {
+    const std::size_t more = problems.size() - 1;
+    std::string message = problems.front().path + " " + problems.front().problem;
+    if (more > 0) {
+        message += "; and " + std::to_string(more) + " more in problems";
+    }
+    return {&errors::invalid_request, message + ".", {}, std::move(problems)};
+}
+
+Result<BotConfig> apply_update(BotConfig config, const BotUpdate& update) {
+    UpdatedConfig next = updated(std::move(config), update);
+    if (!next.problems.empty()) {
+        return std::unexpected(config_refusal(std::move(next.problems)));
+    }
+    return std::move(next.config);
 }
 
 Json difference(const BotConfig& from, const BotConfig& to) {

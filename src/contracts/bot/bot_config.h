@@ -81,7 +81,15 @@ Result<UpdateSymbol> decode_update_symbol(const Json& json);
 Result<UpdateAllSymbols> decode_update_all_symbols(const Json& json);
 Result<UpdateBotSettings> decode_update_bot_settings(const Json& json);
 
-// The configuration after the update, checked whole; nothing half-done.
+// The configuration after the update with every problem it has that needs no market to be seen.
+struct UpdatedConfig {
+    BotConfig config;
+    std::vector<FieldProblem> problems;
+};
+UpdatedConfig updated(BotConfig config, const BotUpdate& update);
+// All of them in one refusal; at least one.
+Error config_refusal(std::vector<FieldProblem> problems);
+// Nothing half-done: a configuration without a problem, or all of its problems.
 Result<BotConfig> apply_update(BotConfig config, const BotUpdate& update);
 
 // What differs, by the document's names: {"pnl_perc": {"from": 1, "to": 2}}. Empty when equal.

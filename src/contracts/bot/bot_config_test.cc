@@ -147,6 +147,36 @@ TEST(BotConfig, SettingsOutsideTheirRangesAreRefused) {
     }
 }
 
+TEST(BotConfig, EveryProblemIsToldAtOnce) {
+    const auto update = decode_update_bot_settings(
+        parsed(R"({"BBANDS_TIGHT_QUANTILE":1,"volatility":11,"timeframe":"7m","num_bids_ask":0,)"
+               R"("stop_buy":{"SOLUSDT":true},"stop_sell":{"XRPUSDT":1}})"));
+    ASSERT_TRUE(update);
+    const auto next = apply_update(two_pairs(), *update);
+    ASSERT_FALSE(next);
+    std::vector<std::string> paths;
+    for (const FieldProblem& problem : next.error().problems) {
+        paths.push_back(problem.path);
+    }
+    EXPECT_EQ(
+        paths,
+        (std::vector<std::string>{
+            "BBANDS_TIGHT_QUANTILE",
+            "volatility",
+            "timeframe",
+            "num_bids_ask",
+            "stop_buy",
+            "stop_sell"}));
+    EXPECT_EQ(
+        next.error().message,
+        "BBANDS_TIGHT_QUANTILE must be above 0 and below 1; and 5 more in problems.");
+    // Stored ones are told whole as well.
+    Json stored = encode(two_pairs());
+    stored.set("volatility", Json::number("11"));
+    stored.set("num_bids_ask", 21);
+    EXPECT_EQ(decode_bot_config(stored).error().problems.size(), 2u);
+}
+
 TEST(BotConfig, TheDifferenceNamesOldAndNew) {
     const BotConfig before = two_pairs();
     const BotConfig after = apply_update(before, UpdatePnl{decimal("2.5")}).value();

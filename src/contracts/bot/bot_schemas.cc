@@ -134,6 +134,16 @@ Json exchange_answer() {
     });
 }
 
+Json money() {
+    return schema::object({
+        {"at", schema::moment()},
+        {"by_symbol",
+         schema::map(
+             schema::object({{"value", schema::text()}, {"asset", schema::text()}}),
+             "What each amount is worth at the mid of then.")},
+    });
+}
+
 schema::Members settings() {
     const Json stops = schema::map(
         schema_of(R"({"type": ["boolean", "number"]})"), "Per symbol: true, or a price.");
@@ -152,6 +162,7 @@ schema::Members settings() {
 
 Json config_answer() {
     schema::Members members = settings();
+    members.emplace_back("money", money());
     members.emplace_back("config_version", schema::integer());
     return schema::object(std::move(members));
 }
@@ -169,7 +180,10 @@ Json change_answer() {
     return schema::object({
         {"status", schema::words({"applied", "pending_approval"})},
         {"proposal_id", schema::or_null(schema::text("The approval a human votes on."))},
+        {"replaced?",
+         schema::list(schema::text(), "Earlier proposals of this key and operation, now void.")},
         {"difference", differences()},
+        {"money", money()},
         {"warnings", warnings()},
         {"config_version?", schema::integer("After it was applied.")},
         {"base_version?", schema::integer("What the proposal was made on.")},
@@ -229,7 +243,8 @@ Json positions_answer() {
               {"quantity", decimal("Base units.")},
               {"cost", decimal("In quote, of what is held.")},
               {"average_price", decimal()},
-              {"realized", decimal("In quote, before fees.")},
+              {"realized",
+               decimal("In quote, before fees; after fees: realized_net of pnl_snapshot.")},
               {"open_orders", schema::list(open_order(false))},
           }))}});
 }

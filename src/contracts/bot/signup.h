@@ -26,7 +26,8 @@ inline constexpr ErrorKind email_in_use{
     "email_in_use",
     409,
     false,
-    "Log in with this address, or have the activation letter sent again; or use another address."};
+    "Log in with this address; while it has no password yet, POST /account/activation-letter sends "
+    "its letter again; or use another address."};
 inline constexpr ErrorKind signup_closed{
     "signup_closed", 403, false, "Ask the operator of this host to sign you up."};
 inline constexpr ErrorKind plan_inactive{

@@ -368,6 +368,8 @@ Json account_schema() {
             {"exposure_grew", schema::boolean()},
             {"duplicate_seen", schema::boolean()},
             {"cancels_failed", schema::boolean()},
+            {"only_looks",
+             schema::boolean("After a start nothing is cancelled until doubt is found.")},
         }));
     members.emplace_back(
         "tier",

@@ -76,6 +76,7 @@ RecoveryStep enter_recovery(RecoveryState state, const RecoveryCause& cause) {
     RecoveryStep step;
     add_reasons(state, cause.reasons);
     state.clean_cycles = 0;
+    state.only_looks = false;
     step.cancel_entries = true;
     step.state = std::move(state);
     return step;
@@ -95,6 +96,7 @@ RecoveryStep step_recovery(RecoveryState state, const RecoveryCycle& cycle) {
     state.duplicate_seen = state.duplicate_seen || cycle.duplicate_seen;
     // Only the last word counts: cancels that failed once and then went through did no harm.
     state.cancels_failed = cycle.cancels_failed;
+    state.only_looks = state.only_looks && !cycle.is_doubted;
     add_reasons(state, cycle.reasons);
 
     if (state.phase == RecoveryPhase::recovering) {
@@ -116,7 +118,7 @@ RecoveryStep step_recovery(RecoveryState state, const RecoveryCycle& cycle) {
     } else {
         state.next_cycle_at = cycle.at + pause_before(state.cycles);
     }
-    step.cancel_entries = !cycle.is_clean;
+    step.cancel_entries = !cycle.is_clean && !state.only_looks;
     step.state = std::move(state);
     return step;
 }
@@ -139,6 +141,9 @@ RecoveryStep begin_at_startup(RecoveryState state, const RecoveryCause& cause) {
         return step;
     }
     RecoveryStep step = start(cause);
+    const bool was_doubted = state.phase == RecoveryPhase::recovering && !state.only_looks;
+    step.state.only_looks = !was_doubted;
+    step.cancel_entries = was_doubted;
     if (state.phase == RecoveryPhase::recovering) {
         // What was seen before the restart still counts; the clock starts again, because the time
         // the process was down proves nothing.
@@ -162,6 +167,7 @@ Json encode(const RecoveryState& state) {
         {"exposure_grew", state.exposure_grew},
         {"duplicate_seen", state.duplicate_seen},
         {"cancels_failed", state.cancels_failed},
+        {"only_looks", state.only_looks},
     });
 }
 
@@ -178,6 +184,7 @@ Result<RecoveryState> decode_recovery_state(const Json& json) {
         .exposure_grew = in.required<bool>("exposure_grew"),
         .duplicate_seen = in.required<bool>("duplicate_seen"),
         .cancels_failed = in.required<bool>("cancels_failed"),
+        .only_looks = in.optional_or("only_looks", false),  // Not in rows of older servers.
     };
     for (const Json& reason : in.required_array("reasons", kRecoveryReasonsMax)) {
         state.reasons.push_back(reason.is_string() ? reason.as_string() : std::string());

@@ -43,6 +43,9 @@ struct RecoveryState {
     bool exposure_grew = false;
     bool duplicate_seen = false;
     bool cancels_failed = false;
+    // Begun by a start of the process, and nothing was found yet that contradicts or doubts our
+    // books: orders stay where they are (004: what a stop left remains at the exchange).
+    bool only_looks = false;
     friend bool operator==(const RecoveryState&, const RecoveryState&) = default;
 };
 Json encode(const RecoveryState& state);
@@ -68,7 +71,8 @@ RecoveryStep enter_recovery(RecoveryState state, const RecoveryCause& cause);
 // What one reconcile cycle found.
 struct RecoveryCycle {
     Timestamp at;
-    bool is_clean = false;  // No drift, nothing uncertain, venue reached.
+    bool is_clean = false;    // No drift, nothing uncertain, venue reached, nothing left to read.
+    bool is_doubted = false;  // Drift, an uncertain order, or books that contradict themselves.
     std::vector<std::string> reasons;
     Decimal exposure;
     bool duplicate_seen = false;
@@ -79,7 +83,8 @@ RecoveryStep step_recovery(RecoveryState state, const RecoveryCycle& cycle);
 // A human lets an escalated account try again.
 RecoveryStep resume_recovery(RecoveryState state, const RecoveryCause& cause);
 
-// After start-up every account recovers first; an escalated one stays escalated.
+// After start-up every account recovers first; an escalated one stays escalated. A start looks and
+// reports; it cancels only for what was found before it or is found by looking.
 RecoveryStep begin_at_startup(RecoveryState state, const RecoveryCause& cause);
 
 }  // namespace interlock

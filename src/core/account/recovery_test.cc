@@ -15,6 +15,7 @@ RecoveryCycle a_cycle(const RecoveryState& state, bool is_clean) {
     return {
         .at = *state.next_cycle_at,
         .is_clean = is_clean,
+        .is_doubted = !is_clean,
         .reasons = {},
         .exposure = dec("100"),
         .duplicate_seen = false,
@@ -178,6 +179,31 @@ TEST(Recovery, StartUpBeginsInRecovery) {
     const RecoveryStep step = begin_at_startup({}, a_cause("startup"));
     EXPECT_EQ(step.state.phase, RecoveryPhase::recovering);
     EXPECT_TRUE(step.entered);
+}
+
+// 004: orders that a stop left remain at the exchange; a start of the server is no reason to go.
+TEST(Recovery, AStartLooksAndCancelsNothing) {
+    EXPECT_FALSE(begin_at_startup({}, a_cause("startup")).cancel_entries);
+    // Neither does a venue that is silent, nor one with more trades than it tells at once.
+    RecoveryState state = begin_at_startup({}, a_cause("startup")).state;
+    RecoveryCycle cycle = a_cycle(state, false);
+    cycle.is_doubted = false;
+    cycle.reasons = {"venue_unreachable"};
+    const RecoveryStep step = step_recovery(state, cycle);
+    EXPECT_FALSE(step.cancel_entries);
+    // Nor does the next start, when this one did not come to its end.
+    EXPECT_FALSE(begin_at_startup(step.state, a_cause("startup")).cancel_entries);
+}
+
+TEST(Recovery, WhatAStartFindsOrFoundBeforeCancelsAsEver) {
+    const RecoveryState state = begin_at_startup({}, a_cause("startup")).state;
+    RecoveryStep step = step_recovery(state, a_cycle(state, false));
+    EXPECT_TRUE(step.cancel_entries);
+    RecoveryCycle silent = a_cycle(step.state, false);
+    silent.is_doubted = false;
+    EXPECT_TRUE(step_recovery(step.state, silent).cancel_entries);
+    EXPECT_TRUE(enter_recovery(state, a_cause()).cancel_entries);
+    EXPECT_TRUE(begin_at_startup(recovering(), a_cause("startup")).cancel_entries);
 }
 
 TEST(Recovery, StartUpKeepsAnEscalation) {

@@ -17,7 +17,8 @@ Result<void> may_decide(const Approval& approval, const ApprovalCall& call) {
     if (approval.state != ApprovalState::pending) {
         return fail(
             errors::approval_not_pending,
-            "This approval is " + std::string(to_word(approval.state)) + " already.");
+            "This approval is " + std::string(to_word(approval.state)) + " already" +
+                (approval.comment.empty() ? "." : ": " + approval.comment));
     }
     if (call.at >= approval.expires_at) {
         return fail(
@@ -106,6 +107,15 @@ Approval expire(Approval approval, Timestamp at) {
         approval.state == ApprovalState::pending || approval.state == ApprovalState::approved;
     if (open && at >= approval.expires_at) {
         approval.state = ApprovalState::expired;
+        approval.decided_at = at;
+    }
+    return approval;
+}
+
+Approval lapse(Approval approval, Timestamp at, std::string why) {
+    if (approval.state == ApprovalState::pending) {
+        approval.state = ApprovalState::expired;
+        approval.comment = std::move(why);
         approval.decided_at = at;
     }
     return approval;

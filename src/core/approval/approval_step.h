@@ -3,6 +3,7 @@
 //     pending --vote--> pending | approved --consume--> consumed
 //        |---reject--> rejected
 //        |---expire--> expired            approved --expire--> expired
+//        |---lapse---> expired, and `comment` says why
 //
 // Agents never approve. An approval is bound to the hash of its payload, is used once and expires.
 #pragma once
@@ -43,6 +44,8 @@ Result<Approval> approve(Approval approval, const ApprovalCall& call);
 Result<Approval> reject(Approval approval, const ApprovalCall& call);
 // Pending or approved and past its time: expired. Anything else is returned as it is.
 Approval expire(Approval approval, Timestamp at);
+// A pending one that has become pointless before its time.
+Approval lapse(Approval approval, Timestamp at, std::string why);
 // The one use. Fails unless approved, unexpired and bound to exactly this payload.
 Result<Approval> consume(Approval approval, const std::string& payload_hash, Timestamp at);
 

@@ -95,8 +95,8 @@ void put_figures(Json& line, const PnlFigures& figures) {
     for (const auto& [asset, amount] : figures.unconverted_fees) {
         unconverted.set(std::string(asset.text()), to_text(amount));
     }
-    line.set("realised", to_text(figures.realised));
-    line.set("unrealised", decimal_or_null(figures.unrealised));
+    line.set("realized_net", to_text(figures.realised));
+    line.set("unrealized_net", decimal_or_null(figures.unrealised));
     line.set("fees", to_text(figures.fees));
     line.set("volume", to_text(figures.volume));
     line.set("fills", figures.fills);

@@ -158,8 +158,9 @@ TEST(PnlReport, WritesOneJsonLineForAMarketAndOneForTheTotal) {
         pnl_line(run, pnl),
         R"({"kind":"symbol","run_id":"pnl_1","from":"2026-02-08T12:00:00.000Z",)"
         R"("to":"2026-03-10T12:00:00.000Z","lookback_days":30,"symbol":"ABCUSDT","quote":"USDT",)"
-        R"("realised":"10","unrealised":"10","fees":"0","volume":"280","fills":2,"sells":1,)"
-        R"("wins":1,"win_rate":"1","unconverted_fees":{},"unusable_fills":0,"repeated_fills":0,)"
+        R"("realized_net":"10","unrealized_net":"10","fees":"0","volume":"280","fills":2,)"
+        R"("sells":1,"wins":1,"win_rate":"1","unconverted_fees":{},"unusable_fills":0,)"
+        R"("repeated_fills":0,)"
         R"("unmatched_qty":"0","position":"1","position_cost":"90","mid":"100",)"
         R"("incomplete":false})");
     const TotalPnl total = total_pnl(asset_of("USDT"), {&pnl, 1}).value();
@@ -167,8 +168,9 @@ TEST(PnlReport, WritesOneJsonLineForAMarketAndOneForTheTotal) {
         pnl_line(run, total),
         R"({"kind":"total","run_id":"pnl_1","from":"2026-02-08T12:00:00.000Z",)"
         R"("to":"2026-03-10T12:00:00.000Z","lookback_days":30,"quote":"USDT","symbols":1,)"
-        R"("realised":"10","unrealised":"10","fees":"0","volume":"280","fills":2,"sells":1,)"
-        R"("wins":1,"win_rate":"1","unconverted_fees":{},"unusable_fills":0,"repeated_fills":0,)"
+        R"("realized_net":"10","unrealized_net":"10","fees":"0","volume":"280","fills":2,)"
+        R"("sells":1,"wins":1,"win_rate":"1","unconverted_fees":{},"unusable_fills":0,)"
+        R"("repeated_fills":0,)"
         R"("unmatched_symbols":[],"other_quote_symbols":[],"incomplete":false})");
 }
 

@@ -40,21 +40,28 @@ std::size_t BotBoard::running() const {
         }));
 }
 
-void BotBoard::show(
-    const TenantId& tenant_id, const BotRecord& record, std::vector<std::string> warnings) {
+std::size_t BotBoard::stalled() const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::count_if(entries_.begin(), entries_.end(), [](const auto& entry) {
+            return entry.second.view->record.stall.is_stalled;
+        }));
+}
+
+void BotBoard::show(const TenantId& tenant_id, Shown shown) {
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[tenant_id];
     const bool ran = pulses(entry.view->record);
     change(entry, [&](BotView& view) {
-        view.record = record;
-        view.warnings = std::move(warnings);
+        view.record = shown.record;
+        view.warnings = std::move(shown.warnings);
     });
-    if (!pulses(record)) {
+    if (!pulses(shown.record)) {
         entry.due_at.reset();
         return;
     }
     if (!ran || !entry.due_at) {
-        entry.due_at = record.changed_at;
+        entry.due_at = shown.now;
     }
 }
 
@@ -73,7 +80,7 @@ void BotBoard::show_hydration(const TenantId& tenant_id, HydrationStep step) {
     change(entries_[tenant_id], [&](BotView& view) { view.hydration = step; });
 }
 
-void BotBoard::end_hydration(const TenantId& tenant_id, std::optional<Timestamp> done_at) {
+void BotBoard::end_hydration(const TenantId& tenant_id, std::optional<Duration> done_at) {
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[tenant_id];
     change(entry, [](BotView& view) { view.hydration.reset(); });
@@ -86,19 +93,20 @@ void BotBoard::end_hydration(const TenantId& tenant_id, std::optional<Timestamp>
     }
 }
 
-void BotBoard::show_report(const TenantId& tenant_id, VenueReport report, Timestamp fetched_at) {
-    report.fills.clear();
+void BotBoard::show_report(const TenantId& tenant_id, Reported reported) {
+    reported.report.fills.clear();
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(tenant_id);
     if (found != entries_.end()) {
         change(found->second, [&](BotView& view) {
-            view.report = std::move(report);
-            view.fetched_at = fetched_at;
+            view.report = std::move(reported.report);
+            view.fetched_at = reported.fetched_at;
+            view.shown_at = reported.now;
         });
     }
 }
 
-std::vector<BotBoard::Due> BotBoard::take_due(Timestamp now, std::size_t count_max) {
+std::vector<BotBoard::Due> BotBoard::take_due(Duration now, std::size_t count_max) {
     std::vector<Due> due;
     const std::lock_guard lock(mutex_);
     for (auto& [tenant_id, entry] : entries_) {
@@ -123,7 +131,7 @@ std::vector<BotBoard::Due> BotBoard::take_due(Timestamp now, std::size_t count_m
     return due;
 }
 
-void BotBoard::put_back(const Due& due, Timestamp not_before) {
+void BotBoard::put_back(const Due& due, Duration not_before) {
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[due.tenant_id];
     entry.is_under_way = false;
@@ -132,16 +140,16 @@ void BotBoard::put_back(const Due& due, Timestamp not_before) {
     }
 }
 
-void BotBoard::finish(const Due& due, Timestamp at, const Done& done) {
+void BotBoard::finish(const Due& due, const Moment& moment, const Done& done) {
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[due.tenant_id];
     entry.is_under_way = false;
     entry.needs_hydration = done.needs_hydration;
     if (done.pulsed) {
         change(entry, [&](BotView& view) {
-            view.last_pulse_at = at;
+            view.last_pulse_at = moment.at;
             ++view.pulses;
-            view.pulses_late += at - due.due_at >= kPulseEvery ? 1 : 0;
+            view.pulses_late += moment.now >= later(due.due_at, kPulseEvery) ? 1 : 0;
             view.warnings = done.warnings;
             view.held = done.held;
         });
@@ -151,12 +159,12 @@ void BotBoard::finish(const Due& due, Timestamp at, const Done& done) {
     }
 }
 
-void BotBoard::spread(const TenantId& tenant_id, Timestamp now) {
+void BotBoard::spread(const TenantId& tenant_id, Duration now) {
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[tenant_id];
     entry.needs_hydration = true;
     if (entry.due_at) {
-        entry.due_at = now + phase_of(tenant_id);
+        entry.due_at = later(now, phase_of(tenant_id));
     }
 }
 
@@ -165,17 +173,6 @@ bool BotBoard::is_pulsing(const TenantId& tenant_id) const {
     const auto found = entries_.find(tenant_id);
     return found != entries_.end() && found->second.due_at &&
            !found->second.view->record.stall.is_stalled;
-}
-
-std::optional<Timestamp> BotBoard::next_due() const {
-    std::optional<Timestamp> next;
-    const std::lock_guard lock(mutex_);
-    for (const auto& [tenant_id, entry] : entries_) {
-        if (entry.due_at && !entry.is_under_way) {
-            next = next ? std::min(*next, *entry.due_at) : *entry.due_at;
-        }
-    }
-    return next;
 }
 
 std::optional<std::string> BotBoard::text(

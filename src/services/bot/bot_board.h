@@ -2,6 +2,9 @@
 // of a hydration, the last pulse, and when the next one is due. Reads of the document's status
 // endpoints are answered from here, so that a flood of them costs no turn.
 //
+// Pulses are due by monotonic time, so that a wall clock that steps neither freezes nor doubles
+// them.
+//
 // Any thread; the lock is one of ADR 0007's.
 #pragma once
 
@@ -23,6 +26,10 @@ namespace interlock {
 inline constexpr Duration kPulseEvery = Duration::of_seconds(10);
 // After a pulse whose facts had moved before they could be used.
 inline constexpr Duration kPulseAgain = Duration::of_seconds(1);
+// A moment of the monotonic clock, so much after another.
+constexpr Duration later(Duration at, Duration span) {
+    return {at.microseconds + span.microseconds};
+}
 
 // The steps of S15's hydration, in order. Open orders come with the balances, in one answer of the
 // venue.
@@ -47,6 +54,7 @@ struct BotView {
     std::optional<Blocked> held;        // All are held up; told by the first.
     std::optional<VenueReport> report;  // As last fetched, without its fills.
     std::optional<Timestamp> fetched_at;
+    Duration shown_at;  // Monotonic: when `report` came.
 };
 
 class BotBoard {
@@ -55,43 +63,57 @@ public:
     std::shared_ptr<const BotView> view(const TenantId& tenant_id) const;
     std::size_t size() const;
     std::size_t running() const;
+    std::size_t stalled() const;
 
+    // Every Duration named `now` or `…_at` here is Clock::monotonic().
+    struct Shown {
+        const BotRecord& record;
+        std::vector<std::string> warnings;
+        Duration now;
+    };
     // After a commit.
-    void show(
-        const TenantId& tenant_id, const BotRecord& record, std::vector<std::string> warnings);
+    void show(const TenantId& tenant_id, Shown shown);
     // One hydration of a bot at a time; false: one is under way.
     bool begin_hydration(const TenantId& tenant_id);
     void show_hydration(const TenantId& tenant_id, HydrationStep step);
     // `done_at`: everything was read anew, trade on at once; nothing: it failed.
-    void end_hydration(const TenantId& tenant_id, std::optional<Timestamp> done_at);
-    void show_report(const TenantId& tenant_id, VenueReport report, Timestamp fetched_at);
+    void end_hydration(const TenantId& tenant_id, std::optional<Duration> done_at);
+    struct Reported {
+        VenueReport report;
+        Timestamp fetched_at;
+        Duration now;
+    };
+    void show_report(const TenantId& tenant_id, Reported reported);
 
     // The pulse clock of a bot that runs.
     struct Due {
         TenantId tenant_id;
-        Timestamp due_at;
+        Duration due_at;
         std::size_t symbols = 0;
         bool needs_hydration = false;  // The process is new, or the venue was away.
     };
     // What is due and not under way, longest waiting first; each counts as under way from now on.
-    std::vector<Due> take_due(Timestamp now, std::size_t count_max);
+    std::vector<Due> take_due(Duration now, std::size_t count_max);
     // Gives it back untouched: there was no budget for it.
-    void put_back(const Due& due, Timestamp not_before);
+    void put_back(const Due& due, Duration not_before);
     struct Done {
-        Timestamp next_at;
+        Duration next_at;
         bool pulsed = false;                     // The venue was asked and the strategies looked.
         std::vector<std::string> warnings = {};  // Why markets of it are not quoted.
         std::optional<Blocked> held = {};        // When that is all of them.
         bool needs_hydration = false;
     };
-    void finish(const Due& due, Timestamp at, const Done& done);
+    struct Moment {
+        Timestamp at;  // For people.
+        Duration now;
+    };
+    void finish(const Due& due, const Moment& moment, const Done& done);
     // Whether pulses look after this tenant's account, so that nobody else has to.
     bool is_pulsing(const TenantId& tenant_id) const;
-    std::optional<Timestamp> next_due() const;
 
     // After a start of the process: bots pulse at times spread by their names over the period, not
     // all at once, and are hydrated before they trade.
-    void spread(const TenantId& tenant_id, Timestamp now);
+    void spread(const TenantId& tenant_id, Duration now);
 
     // Texts of reads that change rarely, by tenant and endpoint; good while `version` is.
     std::optional<std::string> text(
@@ -111,7 +133,7 @@ private:
     };
     struct Entry {
         std::shared_ptr<const BotView> view = std::make_shared<const BotView>();
-        std::optional<Timestamp> due_at;  // Nothing: does not pulse.
+        std::optional<Duration> due_at;  // Nothing: does not pulse.
         bool is_under_way = false;
         bool needs_hydration = true;
         std::map<std::string, Kept, std::less<>> texts;

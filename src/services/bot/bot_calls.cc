@@ -70,6 +70,9 @@ Result<BotService::Prepared> BotService::prepare(
     if (wanted.call != BotCall::stop && rules_.may_run) {
         TRY(rules_.may_run(turn, record.config));
     }
+    if (wanted.call != BotCall::stop) {
+        TRY(check_markets_allowed(turn, record.config));
+    }
     TRY_ASSIGN(
         const BotWork work,
         decide_call(wanted.call, {.state = record.state, .keys_loaded = exchange.has_value()}));

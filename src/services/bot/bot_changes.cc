@@ -1,10 +1,15 @@
 // Changes of a bot's configuration (seed 004, configuration_proposals; SEMANTICS S14). A person's
 // call applies at once. An agent's becomes a proposal: the exact difference, bound to the version
 // it was made on, waiting for a human at the approvals desk.
+#include <set>
+
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "base/json_list.h"
+#include "core/account/account.h"
 #include "core/bot/account_policy.h"
+#include "core/bot/bot_money.h"
+#include "core/strategy/inventory_rails/inventory_rails.h"
 #include "services/bot/bot_service.h"
 
 namespace interlock {
@@ -47,6 +52,11 @@ std::string summary_of(const std::string& operation, const Json& difference) {
     return text;
 }
 
+std::string word_of(const Json& json, std::string_view key) {
+    const Json* value = json.is_object() ? json.find(key) : nullptr;
+    return value != nullptr && value->is_string() ? value->as_string() : std::string();
+}
+
 bool is_owner(const Principal& principal) {
     return principal.kind == PrincipalKind::human;
 }
@@ -60,30 +70,77 @@ void BotService::change(Caller caller, Change wanted, Reply reply) {
     parts_.submit(std::move(turn));
 }
 
-// Everything that can be known without the owner: the markets exist, the step pays its fees.
-Result<void> BotService::check_config(Turn& turn, const BotConfig& config) {
-    if (rules_.may_have) {
-        TRY(rules_.may_have(turn, config));
+Result<void> BotService::add_too_large(
+    Turn& turn,
+    const BotRecord& record,
+    const BotConfig& config,
+    std::vector<FieldProblem>& problems) {
+    const VenueAccount key = bot_account_of(turn.tenant_id());
+    TRY_ASSIGN(const AccountView view, parts_.loop.open_or_load(turn, key));
+    const auto equity =
+        equity_of(*view.account, view.books->books, parts_.feed.facts(priced_symbols(view)));
+    if (!equity) {
+        return fail(errors::stale_market_data, "What the account is worth is not known now.");
     }
     const MarketSet market = parts_.feed.facts(config.symbols);
+    for (FieldProblem& problem : too_large_amounts(
+             config,
+             {.before = record.config,
+              .market = market,
+              .equity = *equity,
+              .quote = view.account->quote})) {
+        problems.push_back(std::move(problem));
+    }
+    return {};
+}
+
+// Everything that can be known without the owner: the markets exist, the step pays its fees, the
+// amounts are not more than there is. Every problem is told at once.
+Result<void> BotService::check_config(
+    Turn& turn, const BotRecord& record, const UpdatedConfig& next) {
+    const BotConfig& config = next.config;
+    if (rules_.may_have && next.problems.empty()) {
+        TRY(rules_.may_have(turn, config));
+    }
+    std::vector<FieldProblem> problems = next.problems;
+    const MarketSet market = parts_.feed.facts(config.symbols);
+    std::string unknown;
+    std::set<std::string> said;  // One setting may be wrong for every market.
     for (const Symbol& symbol : config.symbols) {
         if (market.find(symbol) == nullptr) {
-            return fail(
-                errors::unknown_symbol, "There is no market " + std::string(symbol.text()) + ".");
+            unknown += (unknown.empty() ? "" : ", ") + std::string(symbol.text());
+            continue;
         }
-        const OpenedStrategy opened =
-            open_strategy(std::string(kMakerType), rails_config_of(config, symbol));
-        if (!opened.strategy) {
-            return fail(errors::invalid_request, opened.problem);
+        const auto maker = open_inventory_rails(rails_config_of(config, symbol));
+        if (maker || !next.problems.empty()) {
+            continue;
         }
+        for (const FieldProblem& problem : maker.error().problems) {
+            if (said.insert(problem.path).second) {
+                problems.push_back(problem);
+            }
+        }
+    }
+    if (config.amounts != record.config.amounts) {
+        TRY(add_too_large(turn, record, config, problems));
+    }
+    if (!unknown.empty() && problems.empty()) {
+        return fail(errors::unknown_symbol, "There is no market " + unknown + ".");
+    }
+    if (!unknown.empty()) {
+        problems.push_back({"symbols", "there is no market " + unknown});
+    }
+    if (!problems.empty()) {
+        return std::unexpected(config_refusal(std::move(problems)));
     }
     return {};
 }
 
 Result<TurnReply> BotService::run_change(Turn& turn, const Change& wanted) {
     TRY_ASSIGN(const BotRecord record, load(turn));
-    TRY_ASSIGN(BotConfig next, apply_update(record.config, wanted.update));
-    TRY(check_config(turn, next));
+    UpdatedConfig checked = updated(record.config, wanted.update);
+    TRY(check_config(turn, record, checked));
+    BotConfig next = std::move(checked.config);
     const Json changes = difference(record.config, next);
     if (changes.members().empty()) {
         return fail(errors::nothing_to_change, "The configuration is like this already.");
@@ -93,6 +150,7 @@ Result<TurnReply> BotService::run_change(Turn& turn, const Change& wanted) {
     }
     const std::int64_t version = record.config_version + 1;
     Json warnings = json_list(warnings_of(next));
+    Json money = money_of(next, parts_.feed.facts(next.symbols), turn.now());
     TRY_ASSIGN(
         const std::string ref,
         put_config(
@@ -108,6 +166,7 @@ Result<TurnReply> BotService::run_change(Turn& turn, const Change& wanted) {
             {"status", "applied"},
             {"proposal_id", nullptr},
             {"difference", changes},
+            {"money", std::move(money)},
             {"warnings", std::move(warnings)},
             {"config_version", version},
             {"audit_ref", ref},
@@ -117,31 +176,56 @@ Result<TurnReply> BotService::run_change(Turn& turn, const Change& wanted) {
 Result<TurnReply> BotService::propose(
     Turn& turn, const BotRecord& record, const BotConfig& next, const std::string& operation) {
     const Json changes = difference(record.config, next);
+    const MarketSet market = parts_.feed.facts(next.symbols);
+    // People decide in money. It is no part of what is hashed: prices move, the proposal stays.
+    const std::string money =
+        changes.find("amounts_by_symbol") == nullptr
+            ? std::string()
+            : " Worth at " + to_text(turn.now()) + ": " + money_words(next, market) + ".";
+    // One of each key and operation: a human finds what an agent wants now, not how it got there.
     TRY_ASSIGN(
-        const Approval approval,
-        parts_.approvals.request(
+        const ApprovalService::Proposed proposed,
+        parts_.approvals.propose(
             turn,
             {.kind = ApprovalKind::config_proposal,
              .payload = encode(Proposal{operation, record.config_version, next}, changes),
-             .summary = summary_of(operation, changes)}));
+             .summary = summary_of(operation, changes) + money},
+            [by = to_text(turn.principal()), &operation](const Approval& other) {
+                return other.kind == ApprovalKind::config_proposal && other.requested_by == by &&
+                       word_of(other.payload, "operation") == operation;
+            }));
+    const Approval& approval = proposed.approval;
+    Json replaced = Json::array();
+    for (const ApprovalId& id : proposed.replaced) {
+        replaced.push(id.text());
+    }
+    AuditDraft draft = turn.draft("BOT_PROPOSAL");
+    draft.status = proposed.is_merged ? AuditStatus::skipped : AuditStatus::passed;
+    draft.reason = operation;
+    draft.detail = Json::object({
+        {"proposal_id", approval.approval_id.text()},
+        {"base_version", record.config_version},
+        {"difference", changes},
+        {"replaced", replaced},
+        {"merged", proposed.is_merged},
+        {"bot_state", to_word(record.state)},
+    });
+    // The same once more changes nothing and is counted.
     TRY_ASSIGN(
         const std::string ref,
-        note(
-            turn,
-            record,
-            {.event = "BOT_PROPOSAL",
-             .reason = operation,
-             .detail = Json::object({
-                 {"proposal_id", approval.approval_id.text()},
-                 {"base_version", record.config_version},
-                 {"difference", changes},
-             })}));
+        proposed.is_merged
+            ? turn.audit_repeat(
+                  std::move(draft),
+                  {.subject = "proposal/" + approval.requested_by, .what = "repeated proposal"})
+            : turn.audit(std::move(draft)));
     return Answer{
         202,
         to_text(Json::object({
             {"status", "pending_approval"},
             {"proposal_id", approval.approval_id.text()},
+            {"replaced", std::move(replaced)},
             {"difference", changes},
+            {"money", money_of(next, market, turn.now())},
             {"warnings", json_list(warnings_of(next))},
             {"base_version", record.config_version},
             {"expires_at", to_text(approval.expires_at)},
@@ -160,7 +244,7 @@ Result<void> BotService::carry_out(Turn& turn, const Approval& approval) {
                 " of the configuration; it is at version " + std::to_string(record.config_version) +
                 " now.");
     }
-    TRY(check_config(turn, proposal.config));
+    TRY(check_config(turn, record, {proposal.config, {}}));
     const Json changes = difference(record.config, proposal.config);
     TRY(put_config(
         turn,
@@ -186,6 +270,11 @@ Result<std::string> BotService::put_config(
     if (!record.markets.empty()) {
         TRY(hold_markets(turn, record));
     }
+    // They were made on what is not in effect any more. The one that is carried out is not pending.
+    TRY(parts_.approvals.lapse_pending(
+        turn,
+        [](const Approval& other) { return other.kind == ApprovalKind::config_proposal; },
+        "The configuration has changed since this was proposed."));
     wanted.detail.set("config_version", record.config_version);
     TRY_ASSIGN(std::string ref, note(turn, record, std::move(wanted)));
     save(turn, std::move(record));
@@ -197,6 +286,7 @@ void BotService::reload(Caller caller, Reply reply) {
     turn.reply = std::move(reply);
     turn.decide = [this](Turn& t) -> Result<TurnReply> {
         TRY_ASSIGN(const BotRecord record, load(t));
+        TRY(check_markets_allowed(t, record.approved));
         const Json changes = difference(record.config, record.approved);
         Json body = Json::object({
             {"message", "The configuration is the one the owner approved last."},

@@ -165,19 +165,19 @@ protected:
             const Json line = parse_json(text).value();
             EXPECT_EQ(*line.find("incomplete"), Json(false)) << text;
             if (*line.find("kind") == Json("total")) {
-                EXPECT_TRUE(is_near(realised, line, "realised")) << text;
+                EXPECT_TRUE(is_near(realised, line, "realized_net")) << text;
                 continue;
             }
             const Market& market =
                 markets_.at(Symbol::parse(line.find("symbol")->as_string()).value());
             const Fraction mid = fraction(Decimal::parse(line.find("mid")->as_string()).value());
-            EXPECT_TRUE(is_near(market.realised, line, "realised")) << text;
+            EXPECT_TRUE(is_near(market.realised, line, "realized_net")) << text;
             EXPECT_TRUE(is_near(market.fees, line, "fees")) << text;
             EXPECT_TRUE(is_near(market.volume, line, "volume")) << text;
             EXPECT_TRUE(is_near(market.held, line, "position")) << text;
             EXPECT_TRUE(is_near(market.open_cost(), line, "position_cost")) << text;
             const Fraction unrealised = market.held * mid - market.open_cost();
-            EXPECT_TRUE(is_near(unrealised, line, "unrealised")) << text;
+            EXPECT_TRUE(is_near(unrealised, line, "unrealized_net")) << text;
             EXPECT_EQ(*line.find("fills"), Json(market.buys + market.sells)) << text;
             EXPECT_EQ(*line.find("sells"), Json(market.sells)) << text;
             EXPECT_EQ(*line.find("unmatched_qty"), Json("0")) << text;

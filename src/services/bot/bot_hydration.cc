@@ -92,6 +92,7 @@ Result<BotService::Fetched> BotService::fetch_account(const VenueAccount& accoun
     Fetched fetched;
     fetched.asked_at = *watched;
     fetched.began_at = parts_.clock.now();
+    fetched.began = parts_.clock.monotonic();
     TRY_ASSIGN(fetched.report, parts_.fetch(account, watched->fills_cursor));
     fetched.ended_at = parts_.clock.now();
     return fetched;
@@ -151,7 +152,9 @@ void BotService::take_over(const HydrationPtr& job, Fetched fetched) {
         if (!answer) {
             give_up(job, std::move(answer).error());
         } else if (!*made || (*made)->is_fresh) {
-            board_.show_report(job->account.tenant_id, shared->report, shared->ended_at);
+            board_.show_report(
+                job->account.tenant_id,
+                {shared->report, shared->ended_at, parts_.clock.monotonic()});
             end(job, std::move(answer));
         } else if (job->fetches < kFetchAgainMax) {
             fetch_all(job);
@@ -264,7 +267,7 @@ void BotService::give_up(const HydrationPtr& job, Error error) {
 
 void BotService::end(const HydrationPtr& job, Result<Answer> answer) {
     board_.end_hydration(
-        job->account.tenant_id, answer ? std::optional(parts_.clock.now()) : std::nullopt);
+        job->account.tenant_id, answer ? std::optional(parts_.clock.monotonic()) : std::nullopt);
     if (!answer && is_timeout(answer.error())) {
         answer = fail(errors::hydration_failed, answer.error().message);
     }

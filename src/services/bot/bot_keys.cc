@@ -42,9 +42,11 @@ Result<std::optional<std::string>> BotService::exchange_of(Turn& turn) {
 void BotService::put_keys(Caller caller, ExchangeKeys keys, Reply reply) {
     const auto held = std::make_shared<ExchangeKeys>(std::move(keys));
     TypedDecide<bool> allowed = [this, held](Turn& turn) -> Result<Outcome<bool>> {
+        // First, so that nobody asks an owner to grant what does not exist.
+        TRY(check_exchange(held->exchange));
         const bool needs = needs_grant(turn.principal(), held->exchange);
-        if (needs && rules_.take_grant) {
-            TRY(rules_.take_grant(turn, held->exchange));
+        if (needs && rules_.check_grant) {
+            TRY(rules_.check_grant(turn, held->exchange));
         } else if (needs) {
             return fail(
                 errors::forbidden,
@@ -57,6 +59,7 @@ void BotService::put_keys(Caller caller, ExchangeKeys keys, Reply reply) {
             reply(std::unexpected(std::move(may).error()));
             return;
         }
+        const std::string exchange = held->exchange;
         parts_.vault.put(
             {caller.principal, caller.tenant_id},
             std::move(*held),
@@ -70,6 +73,9 @@ void BotService::put_keys(Caller caller, ExchangeKeys keys, Reply reply) {
                 body.set("message", "The keys are in the vault.");
                 body.set("keys_loaded", true);
                 begin_key_checks(caller, Answer{200, to_text(body)}, reply);
+            },
+            [this, exchange](Turn& turn) {
+                return rules_.take_grant ? rules_.take_grant(turn, exchange) : Result<void>();
             });
     };
     TurnRequest turn = typed_turn<bool>(
@@ -155,6 +161,7 @@ void BotService::connect(Caller caller, Reply reply) {
         if (!exchange) {
             return fail(errors::keys_missing, "No exchange keys are loaded for this tenant.");
         }
+        TRY(check_markets_allowed(t, record.config));
         if (record.is_connected) {
             return state_answer(record, "The session is open.", Json::object());
         }

@@ -12,12 +12,13 @@
 
 namespace interlock {
 
-std::vector<TurnRequest> BotService::pulse(Timestamp now) {
+std::vector<TurnRequest> BotService::pulse() {
+    const Duration now = parts_.clock.monotonic();
     std::vector<TurnRequest> turns;
     for (BotBoard::Due& due : board_.take_due(now, kPulsesPerRoundMax)) {
         const auto verdict = weight_.take_pulse(due.tenant_id, due.symbols, now);
         if (!verdict.allowed) {
-            board_.put_back(due, now + verdict.wait);
+            board_.put_back(due, later(now, verdict.wait));
             continue;
         }
         Result<Fetched> fetched = fetch_account(bot_account_of(due.tenant_id));
@@ -28,9 +29,9 @@ std::vector<TurnRequest> BotService::pulse(Timestamp now) {
 
 void BotService::charge(const OutboxItem& effect) {
     if (effect.kind == kOrderEffect) {
-        weight_.charge_order(effect.tenant_id, parts_.clock.now());
+        weight_.charge_order(effect.tenant_id, parts_.clock.monotonic());
     } else if (effect.kind == kCancelKind || effect.kind == kCancelAllKind) {
-        weight_.charge_cancel(parts_.clock.now());
+        weight_.charge_cancel(parts_.clock.monotonic());
     }
 }
 
@@ -42,18 +43,20 @@ TurnRequest BotService::pulse_turn(BotBoard::Due due, Result<Fetched> fetched) {
         return done;
     };
     TypedReply<BotBoard::Done> finish = [this, due, shared](Result<BotBoard::Done> done) {
-        const Timestamp now = parts_.clock.now();
+        const Duration now = parts_.clock.monotonic();
+        const BotBoard::Moment moment{parts_.clock.now(), now};
         if (!done) {
             log_error(
                 "bot_pulse_failed",
                 {{"tenant_id", due.tenant_id.text()}, {"message", done.error().message}});
-            board_.finish(due, now, {.next_at = now + kPulseAgain, .needs_hydration = true});
+            board_.finish(
+                due, moment, {.next_at = later(now, kPulseAgain), .needs_hydration = true});
             return;
         }
         if (*shared && done->pulsed) {
-            board_.show_report(due.tenant_id, (*shared)->report, (*shared)->ended_at);
+            board_.show_report(due.tenant_id, {(*shared)->report, (*shared)->ended_at, now});
         }
-        board_.finish(due, now, *done);
+        board_.finish(due, moment, *done);
     };
     return typed_turn<BotBoard::Done>(
         rule_turn(due.tenant_id, "bot_pulse"), std::move(decide), std::move(finish));
@@ -63,7 +66,8 @@ Result<BotBoard::Done> BotService::run_pulse(
     Turn& turn, const BotBoard::Due& due, const Result<Fetched>& fetched) {
     TRY_ASSIGN(BotRecord record, load(turn));
     // The next one is a period after this one was due, not after it was done.
-    const Timestamp next = std::max(due.due_at + kPulseEvery, turn.now());
+    const Duration now = parts_.clock.monotonic();
+    const Duration next = std::max(later(due.due_at, kPulseEvery), now);
     if (record.state != BotState::running || !record.is_connected) {
         return BotBoard::Done{.next_at = next};
     }
@@ -77,7 +81,7 @@ Result<BotBoard::Done> BotService::run_pulse(
     TRY_ASSIGN(
         const bool is_fresh, parts_.loop.take_report(turn, fetched->asked_at, fetched->report));
     if (!is_fresh) {
-        return BotBoard::Done{.next_at = turn.now() + kPulseAgain};
+        return BotBoard::Done{.next_at = later(now, kPulseAgain)};
     }
     TRY_ASSIGN(BotBoard::Done done, look(turn, record, *fetched, due.due_at));
     done.next_at = next;
@@ -87,10 +91,11 @@ Result<BotBoard::Done> BotService::run_pulse(
 
 Result<BotBoard::Done> BotService::run_stalled(
     Turn& turn, BotRecord record, const StallStep& step, const std::string& why) {
+    const Duration now = parts_.clock.monotonic();
     if (step.hydrate) {
         turn.after_commit([this, tenant_id = turn.tenant_id()] { resume(tenant_id); });
         // Should that fail, the exchange is asked again like after any other failure.
-        return BotBoard::Done{.next_at = turn.now() + kPulseEvery, .needs_hydration = true};
+        return BotBoard::Done{.next_at = later(now, kPulseEvery), .needs_hydration = true};
     }
     const Stall before = std::exchange(record.stall, step.stall);
     if (!before.is_stalled) {
@@ -101,9 +106,10 @@ Result<BotBoard::Done> BotService::run_stalled(
              .reason = why.empty() ? "the server was started" : why,
              .severity = why.empty() ? AuditSeverity::info : AuditSeverity::critical}));
     }
-    const Timestamp next = step.stall.next_try_at.value_or(turn.now() + kPulseAgain);
+    const Duration wait =
+        step.stall.next_try_at ? *step.stall.next_try_at - turn.now() : kPulseAgain;
     save(turn, std::move(record));
-    return BotBoard::Done{.next_at = next, .needs_hydration = true};
+    return BotBoard::Done{.next_at = later(now, wait), .needs_hydration = true};
 }
 
 void BotService::resume(const TenantId& tenant_id) {
@@ -164,7 +170,7 @@ BotBoard::Done BotService::markets_seen(
 }
 
 Result<BotBoard::Done> BotService::look(
-    Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at) {
+    Turn& turn, const BotRecord& record, const Fetched& fetched, Duration due_at) {
     StrategyRuntime::Batch batch{bot_account_of(turn.tenant_id()), {}};
     for (const Symbol& symbol : record.markets) {
         batch.ids.push_back(bot_strategy_id(symbol));
@@ -179,6 +185,7 @@ Result<BotBoard::Done> BotService::look(
         }
         return list;
     };
+    const Duration waited{fetched.began.microseconds - due_at.microseconds};
     AuditDraft draft = turn.draft("BOT_PULSE");
     draft.step = AuditStep::plan;
     draft.status = round.acting.empty() ? AuditStatus::skipped : AuditStatus::passed;
@@ -186,7 +193,7 @@ Result<BotBoard::Done> BotService::look(
                    : round.blocked       ? "blocked: " + round.blocked->code
                                          : "nothing to change";
     draft.detail = Json::object({
-        {"due_at", to_text(due_at)},
+        {"due_at", to_text(fetched.began_at - waited)},
         {"fetched",
          Json::object({
              {"account_began_at", to_text(fetched.began_at)},
@@ -204,22 +211,24 @@ Result<BotBoard::Done> BotService::look(
     turn.after_commit([this,
                        account = batch.account,
                        ids = std::move(round.acting),
-                       not_after = fetched.began_at + kFactsLife] {
+                       not_after = later(fetched.began, kFactsLife)] {
         for (const StrategyId& id : ids) {
-            parts_.submit(guarded(parts_.ticker.act_turn(account, id, not_after)));
+            parts_.submit(guarded(parts_.ticker.act_turn(account, id), not_after));
         }
     });
     return done;
 }
 
 // A stop, a closed session, a stall or the loss of the keys may come between a pulse and what its
-// strategies wanted to do; then they do nothing.
-TurnRequest BotService::guarded(TurnRequest act) const {
-    act.decide = [this, decide = std::move(act.decide)](Turn& turn) -> Result<TurnReply> {
+// strategies wanted to do, or too much time; then they do nothing.
+TurnRequest BotService::guarded(TurnRequest act, Duration not_after) const {
+    act.decide =
+        [this, not_after, decide = std::move(act.decide)](Turn& turn) -> Result<TurnReply> {
         TRY_ASSIGN(const BotRecord record, load(turn));
         TRY_ASSIGN(const std::optional<std::string> exchange, exchange_of(turn));
         const bool trades = record.state == BotState::running && record.is_connected &&
-                            !record.stall.is_stalled && exchange.has_value();
+                            !record.stall.is_stalled && exchange.has_value() &&
+                            parts_.clock.monotonic() <= not_after;
         return trades ? decide(turn) : Result<TurnReply>(Answer{200, "{}"});
     };
     return act;

@@ -15,7 +15,7 @@ protected:
         world.clock.advance(kPulseEvery);
         EXPECT_TRUE(world.paper->advance(world.clock.now()));
         world.engine->hold();
-        for (TurnRequest& turn : world.bots->pulse(world.clock.now())) {
+        for (TurnRequest& turn : world.bots->pulse()) {
             world.submit(std::move(turn));
         }
         bool is_answered = false;
@@ -77,6 +77,30 @@ TEST_F(BotRaces, PulsesWithoutSuchACallPlaceTheirOrders) {
     ASSERT_EQ(world.times("BOT_PULSE"), 1);
     EXPECT_GT(world.orders_sent(), 0);
 }
+
+// A wall clock that steps by an hour neither freezes the pulses nor has them come twice as often,
+// and what an owner sets is carried into orders all the same.
+class BotClock : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(BotClock, AStepOfTheWallClockLeavesThePulsesAlone) {
+    BotWorld world;
+    world.run_bot();
+    world.pass(Duration::of_seconds(30));
+    const auto pulses = [&] { return world.bots->board().view(world.tenant)->pulses; };
+    const std::int64_t before = pulses();
+    world.clock.step_to(world.clock.now() + Duration::of_minutes(GetParam()));
+    world.pass(Duration::of_seconds(60));
+    EXPECT_GE(pulses() - before, 5);
+    EXPECT_LE(pulses() - before, 7);
+    EXPECT_EQ(world.bots->board().view(world.tenant)->pulses_late, 0);
+    EXPECT_EQ(world.state(), "running");
+    const std::int64_t orders = world.orders_sent();
+    world.change(world.human(), "update_pnl", UpdatePnl{Decimal::parse("3").value()});
+    world.pass(Duration::of_seconds(45));
+    EXPECT_GT(world.orders_sent(), orders);
+}
+
+INSTANTIATE_TEST_SUITE_P(OneHour, BotClock, ::testing::Values(-60, 60));
 
 TEST_F(BotRaces, TheEndOfAStallDoesNotOpenASessionThatWasClosedMeanwhile) {
     world.run_bot();

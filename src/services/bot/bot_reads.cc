@@ -4,10 +4,14 @@
 
 #include "base/errors.h"
 #include "base/json_list.h"
+#include "core/bot/bot_money.h"
 #include "services/bot/bot_service.h"
 
 namespace interlock {
 namespace {
+
+// More than the seconds between two texts of one version that are kept.
+constexpr std::int64_t kSecondsKept = 1'000'000'000;
 
 Json time_or_null(const std::optional<Timestamp>& at) {
     return at ? Json(to_text(*at)) : Json();
@@ -69,8 +73,13 @@ Json pnl_json(const PnlJobs::Answered& answered) {
 }
 
 Json position_json(const SymbolBook& book) {
+    // As a book is read: from the highest price down.
+    std::vector<OrderRecord> open = book.open;
+    std::ranges::stable_sort(open, std::ranges::greater{}, [](const OrderRecord& order) {
+        return order.request.limit_price.value_or(Decimal());
+    });
     Json orders = Json::array();
-    for (const OrderRecord& order : book.open) {
+    for (const OrderRecord& order : open) {
         orders.push(Json::object({
             {"order_client_id", order.id().text()},
             {"side", to_word(order.request.side)},
@@ -159,22 +168,28 @@ Json BotService::status(const TenantId& tenant_id) const {
     });
 }
 
-// The text of a configuration is the longest to make and changes with its version only. Before the
+// The text of a configuration is the longest to make and is kept for a second. Before the
 // bot was built once there is nothing yet that a version stands for.
 std::string BotService::config(const TenantId& tenant_id) {
     const auto seen = board_.view(tenant_id);
     const bool keeps = seen && seen->record.state != BotState::uninitialized;
     const std::int64_t version = seen ? seen->record.config_version : 1;
+    // What it is worth moves with the market: good for a second.
+    const Timestamp now = parts_.clock.now();
+    const std::int64_t moment =
+        version * kSecondsKept + (now.microseconds / 1'000'000) % kSecondsKept;
     if (keeps) {
-        if (auto kept = board_.text(tenant_id, kConfigText, version)) {
+        if (auto kept = board_.text(tenant_id, kConfigText, moment)) {
             return *std::move(kept);
         }
     }
-    Json json = describe(seen ? seen->record.config : parts_.defaults);
+    const BotConfig& config = seen ? seen->record.config : parts_.defaults;
+    Json json = describe(config);
+    json.set("money", money_of(config, parts_.feed.facts(config.symbols), now));
     json.set("config_version", version);
     std::string text = to_text(json);
     if (keeps) {
-        board_.keep_text(tenant_id, kConfigText, version, text);
+        board_.keep_text(tenant_id, kConfigText, moment, text);
     }
     return text;
 }

@@ -24,7 +24,7 @@ Result<void> BotService::open() {
         TRY_ASSIGN(BotRecord record, decode_bot_record(json));
         const TenantId tenant_id = TenantId::trusted(key.substr(kBotPrefix.size()));
         show(tenant_id, record);
-        board_.spread(tenant_id, parts_.clock.now());
+        board_.spread(tenant_id, parts_.clock.monotonic());
     }
     return {};
 }
@@ -85,7 +85,11 @@ void BotService::save(Turn& turn, BotRecord record) {
 }
 
 void BotService::show(const TenantId& tenant_id, const BotRecord& record) {
-    board_.show(tenant_id, record, warnings_of(record.config));
+    board_.show(
+        tenant_id,
+        {.record = record,
+         .warnings = warnings_of(record.config),
+         .now = parts_.clock.monotonic()});
 }
 
 std::vector<std::string> BotService::warnings_of(const BotConfig& config) const {

@@ -64,9 +64,13 @@ struct BotRules {
     std::function<bool(const TenantId&)> is_active;
     // The account may run a bot with this configuration now: its plan is in force and allows it.
     std::function<Result<void>(Turn&, const BotConfig&)> may_run;
+    // The caller may set a bot with these markets trading: all are on their list.
+    std::function<Result<void>(Turn&, const BotConfig&)> may_trade;
     // The caller may ask for this configuration: the same, and its assets are on their list.
     std::function<Result<void>(Turn&, const BotConfig&)> may_have;
-    // An agent may put keys of this exchange; uses the owner's grant up.
+    // An agent may put keys of this exchange: asked before the exchange is.
+    std::function<Result<void>(Turn&, const std::string& exchange)> check_grant;
+    // The same in the turn that keeps the keys; uses the owner's grant up.
     std::function<Result<void>(Turn&, const std::string& exchange)> take_grant;
 };
 
@@ -133,6 +137,9 @@ public:
 
     // exchange_connectivity
     void put_keys(Caller caller, ExchangeKeys keys, Reply reply);
+    Result<void> check_exchange(const std::string& exchange) const {
+        return parts_.vault.check_exchange(exchange);
+    }
     void connect(Caller caller, Reply reply);
     void disconnect(Caller caller, Reply reply);
 
@@ -165,7 +172,7 @@ public:
 
     // The pulses that are due: asks the venue on this thread and gives the turns that judge what it
     // said. The watch calls it, and the simulator.
-    std::vector<TurnRequest> pulse(Timestamp now);
+    std::vector<TurnRequest> pulse();
     // Any thread: an order or a cancel is about to leave for the venue.
     void charge(const OutboxItem& effect);
     BotBoard& board() { return board_; }
@@ -198,6 +205,7 @@ private:
         VenueReport report;
         Timestamp began_at;
         Timestamp ended_at;
+        Duration began;  // Monotonic: by which its age is judged.
     };
     // What comes before the venue is asked: an answer, or work.
     struct Prepared {
@@ -262,13 +270,13 @@ private:
         Turn& turn, BotRecord record, const StallStep& step, const std::string& why);
     // Its times are left to the caller.
     Result<BotBoard::Done> look(
-        Turn& turn, const BotRecord& record, const Fetched& fetched, Timestamp due_at);
+        Turn& turn, const BotRecord& record, const Fetched& fetched, Duration due_at);
     BotBoard::Done markets_seen(
         const VenueAccount& account,
         const BotRecord& record,
         const StrategyTicker::Round& round,
         Json& books) const;
-    TurnRequest guarded(TurnRequest act) const;
+    TurnRequest guarded(TurnRequest act, Duration not_after) const;
     void resume(const TenantId& tenant_id);
 
     // bot_changes.cc
@@ -278,7 +286,17 @@ private:
     Result<void> carry_out(Turn& turn, const Approval& approval);
     // Puts `next` into effect; a running or stopped bot's instances follow at once.
     Result<std::string> put_config(Turn& turn, BotRecord record, BotConfig next, Note note);
-    Result<void> check_config(Turn& turn, const BotConfig& config);
+    Result<void> check_config(Turn& turn, const BotRecord& record, const UpdatedConfig& next);
+    // Adds the amounts that are worth more than the account is.
+    Result<void> add_too_large(
+        Turn& turn,
+        const BotRecord& record,
+        const BotConfig& config,
+        std::vector<FieldProblem>& problems);
+    // The caller's key may trade all of these markets; keys without an asset list may.
+    Result<void> check_markets_allowed(Turn& turn, const BotConfig& config) const {
+        return rules_.may_trade ? rules_.may_trade(turn, config) : Result<void>();
+    }
 
     // bot_keys.cc
     void begin_key_checks(const Caller& caller, Answer answer, Reply reply);

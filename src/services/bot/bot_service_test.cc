@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "testing/bot_world.h"
 
 namespace interlock {
@@ -143,6 +145,45 @@ TEST_F(Bot, LeavesItsOrdersWhenItIsStoppedAndListsThem) {
     EXPECT_EQ(world.times("BOT_PULSE"), pulses);
 }
 
+// 004: "Open orders remain on exchange", whatever becomes of the server. Both sides rest: an order
+// to buy is an entry, one to sell a reduction, and start-up recovery tells them apart.
+TEST_F(Bot, LeavesTheOrdersOfAStopThroughRestartsOfTheServer) {
+    world.run_bot();
+    const auto side_count = [&](Side side) {
+        const std::vector<VenueOrder> open = world.open_orders();
+        return std::count_if(
+            open.begin(), open.end(), [&](const VenueOrder& one) { return one.side == side; });
+    };
+    for (int i = 0; i < 2000 && (side_count(Side::buy) == 0 || side_count(Side::sell) == 0); ++i) {
+        world.pass(Duration::of_seconds(30));
+    }
+    ASSERT_GT(side_count(Side::buy), 0);
+    ASSERT_GT(side_count(Side::sell), 0);
+    world.call(BotCall::stop);
+    const auto ids = [&] {
+        std::set<std::string> names;
+        for (const VenueOrder& order : world.open_orders()) {
+            names.insert(order.order_client_id.text());
+        }
+        return names;
+    };
+    const std::set<std::string> left = ids();
+    const std::int64_t cursor = world.paper->report(world.venue_account(), 0).value().fills_cursor;
+    world.restart();
+    world.restart();  // Before the first start came to its end.
+    EXPECT_EQ(ids(), left);
+    world.pass(Duration::of_seconds(20));
+    EXPECT_EQ(world.count("SAFE_RECOVERY_RESOLVED"), 1);
+    EXPECT_EQ(world.count("SAFE_RECOVERY_ESCALATED"), 0);
+    // The market goes on, so some may be filled; none was cancelled.
+    std::set<std::string> found = ids();
+    for (const VenueFill& fill : world.paper->report(world.venue_account(), cursor).value().fills) {
+        found.insert(fill.order_client_id.text());
+    }
+    EXPECT_EQ(found, left);
+    EXPECT_EQ(world.state(), "stopped");
+}
+
 TEST_F(Bot, CancelsItsOrdersWhenAStopIsToldTo) {
     world.run_bot();
     world.pass(Duration::of_seconds(30));
@@ -170,6 +211,8 @@ TEST_F(Bot, StallsWhileTheVenueIsAwayAndKeepsItsState) {
     EXPECT_EQ(world.state(), "running");
     EXPECT_EQ(*world.bots->status(world.tenant).find("stalled"), Json(true));
     EXPECT_EQ(world.count("BOT_STALLED"), 1);
+    EXPECT_EQ(world.bots->board().stalled(), 1u);
+    EXPECT_EQ(world.bots->board().running(), 1u);
     const std::int64_t orders = world.orders_sent();
     const std::int64_t pulses = world.times("BOT_PULSE");
     world.venue_answers = true;
@@ -278,6 +321,67 @@ TEST_F(Bot, AppliesAPersonsChangeAtOnce) {
     EXPECT_EQ(*world.config().find("pnl_perc"), Json::number("2"));
 }
 
+TEST_F(Bot, TellsWhatAnAmountIsWorthAndRefusesMoreThanThereIs) {
+    world.run_bot();
+    const auto all = [](const std::string& btc) {
+        UpdateAllSymbols update;
+        update.symbols = {Symbol::parse("BTCUSDT").value()};
+        update.amounts = {{update.symbols[0], Decimal::parse(btc).value()}};
+        return update;
+    };
+    const Result<Answer> refused = world.ask([&](BotService::Reply reply) {
+        world.bots->change(
+            world.human(),
+            {.operation = "update_all_symbols", .update = all("1000000000000")},
+            reply);
+    });
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error(), errors::invalid_request);
+    ASSERT_EQ(refused.error().problems.size(), 1u);
+    const std::string problem = refused.error().problems[0].problem;
+    // The value that it names passes.
+    const std::string largest = problem.substr(problem.rfind(' ') + 1);
+    const Json proposed = world.change(world.agent(), "update_all_symbols", all(largest));
+    ASSERT_EQ(BotWorld::word_of(proposed, "status"), "pending_approval") << to_text(proposed);
+    const Json* money = proposed.find("money");
+    EXPECT_EQ(money->find("at")->as_string(), to_text(world.clock.now()));
+    const Json* value = money->find("by_symbol")->find("BTCUSDT");
+    ASSERT_NE(value, nullptr);
+    EXPECT_EQ(value->find("asset")->as_string(), "USDT");
+    // The human who decides reads it in the request itself.
+    Json approval;
+    world.plane->approvals.get(
+        {world.human().principal, world.tenant},
+        ApprovalId::trusted(BotWorld::word_of(proposed, "proposal_id")),
+        [&](Result<Answer> answer) { approval = *parse_json(answer->body); });
+    EXPECT_NE(
+        approval.find("summary")->as_string().find(
+            "BTCUSDT " + value->find("value")->as_string() + " USDT"),
+        std::string::npos)
+        << to_text(approval);
+    EXPECT_EQ(world.config().find("money")->find("by_symbol")->members().size(), 3u);
+}
+
+TEST_F(Bot, TellsEveryProblemOfASettingAtOnce) {
+    UpdateBotSettings settings;
+    settings.levels = 0;
+    settings.volatility = Decimal(11);
+    settings.timeframe = "7m";
+    const auto problems = [&](const BotUpdate& update) {
+        const Result<Answer> answer = world.ask([&](BotService::Reply reply) {
+            world.bots->change(
+                world.human(), {.operation = "update_bot_settings", .update = update}, reply);
+        });
+        return answer ? std::vector<FieldProblem>() : answer.error().problems;
+    };
+    EXPECT_EQ(problems(settings).size(), 3u);
+    // What three markets have in common is said once.
+    const auto fee = problems(UpdatePnl{Decimal::parse("0.15").value()});
+    ASSERT_EQ(fee.size(), 1u);
+    EXPECT_EQ(fee[0].path, "pnl_perc");
+    EXPECT_EQ(fee[0].problem, "must be more than twice the maker fee");
+}
+
 class Proposals : public Bot {
 protected:
     std::string propose(Decimal pnl) {
@@ -311,11 +415,49 @@ TEST_F(Proposals, ExpireAndChangeNothing) {
     EXPECT_EQ(pnl(), "1");
 }
 
-TEST_F(Proposals, AreRefusedOnceTheConfigurationHasMoved) {
+// Stale ones void themselves: nobody has to reject what can never be carried out.
+TEST_F(Proposals, AreVoidOnceTheConfigurationHasMoved) {
     const std::string id = propose(Decimal(3));
     world.change(world.human(), "update_pnl", UpdatePnl{Decimal(2)});
-    EXPECT_EQ(refusal(approve(id)), "config_moved");
+    EXPECT_EQ(world.count("APPROVAL_LAPSED"), 1);
+    EXPECT_EQ(refusal(approve(id)), "approval_not_pending");
     EXPECT_EQ(pnl(), "2");
+}
+
+TEST_F(Proposals, OfOneKeyAndOperationTakeEachOthersPlace) {
+    const std::string first = propose(Decimal(3));
+    UpdateBotSettings settings;
+    settings.levels = 5;
+    const std::string other_operation = BotWorld::word_of(
+        world.change(world.agent(), "update_bot_settings", settings), "proposal_id");
+    BotService::Caller other_key = world.agent();
+    other_key.principal.id = "key_2";
+    const std::string of_other_key = BotWorld::word_of(
+        world.change(other_key, "update_pnl", UpdatePnl{Decimal(5)}), "proposal_id");
+
+    const Json next = world.change(world.agent(), "update_pnl", UpdatePnl{Decimal(4)});
+    EXPECT_EQ(to_text(*next.find("replaced")), "[\"" + first + "\"]");
+    EXPECT_EQ(refusal(approve(first)), "approval_not_pending");
+    const std::string second = BotWorld::word_of(next, "proposal_id");
+    // The same again is the same proposal.
+    EXPECT_EQ(propose(Decimal(4)), second);
+    EXPECT_EQ(propose(Decimal(4)), second);
+    EXPECT_EQ(world.count("APPROVAL_REQUESTED"), 4);
+    EXPECT_EQ(world.count("BOT_PROPOSAL"), 5);  // The second repeat is counted, not recorded.
+    approve(second);
+    EXPECT_EQ(pnl(), "4");
+    // The others were made on what is not in effect any more.
+    EXPECT_EQ(refusal(approve(other_operation)), "approval_not_pending");
+    EXPECT_EQ(refusal(approve(of_other_key)), "approval_not_pending");
+}
+
+TEST_F(Proposals, NeverFillTheDesk) {
+    for (std::int64_t i = 0; i < 3 * ApprovalService::kPendingMax; ++i) {
+        const Json answer =
+            world.change(world.agent(), "update_pnl", UpdatePnl{Decimal(2 + i % 2)});
+        ASSERT_EQ(BotWorld::word_of(answer, "status"), "pending_approval") << to_text(answer);
+    }
+    EXPECT_EQ(world.count("APPROVAL_LAPSED"), 3 * ApprovalService::kPendingMax - 1);
 }
 
 TEST_F(Proposals, AreNotUndoneByAReload) {

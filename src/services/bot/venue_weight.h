@@ -19,20 +19,19 @@ class VenueWeight {
 public:
     explicit VenueWeight(std::int64_t per_minute) : budget_(per_minute) {}
 
-    WeightBudget::Verdict take_pulse(
-        const TenantId& tenant_id, std::size_t symbols, Timestamp now) {
+    WeightBudget::Verdict take_pulse(const TenantId& tenant_id, std::size_t symbols, Duration now) {
         const auto count = static_cast<std::int64_t>(symbols);
         const std::lock_guard lock(mutex_);
         return budget_.take_pulse(
-            tenant_id, kAccountWeight + count * (kOpenOrdersWeight + kBookWeight), now);
+            tenant_id, kAccountWeight + count * (kOpenOrdersWeight + kBookWeight), time_of(now));
     }
-    void charge_order(const TenantId& tenant_id, Timestamp now) {
+    void charge_order(const TenantId& tenant_id, Duration now) {
         const std::lock_guard lock(mutex_);
-        budget_.charge_order(tenant_id, kOrderWeight, now);
+        budget_.charge_order(tenant_id, kOrderWeight, time_of(now));
     }
-    void charge_cancel(Timestamp now) {
+    void charge_cancel(Duration now) {
         const std::lock_guard lock(mutex_);
-        budget_.charge_cancel(kOrderWeight, now);
+        budget_.charge_cancel(kOrderWeight, time_of(now));
     }
     void forget(const TenantId& tenant_id) {
         const std::lock_guard lock(mutex_);
@@ -40,6 +39,10 @@ public:
     }
 
 private:
+    // The budget reckons with spans alone; monotonic ones, so that no step of the wall clock lets a
+    // minute's weight through at once or none at all.
+    static Timestamp time_of(Duration now) { return {now.microseconds}; }
+
     std::mutex mutex_;
     WeightBudget budget_;
 };

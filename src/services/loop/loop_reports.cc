@@ -369,6 +369,7 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
     const Json operation = in.optional_or<Json>("operation", {});
     TRY_ASSIGN(const Json receipt, parse_json(outcome.receipt.empty() ? "{}" : outcome.receipt));
     std::vector<std::string> trouble;
+    bool is_doubted = false;
     Reconciliation result;
     std::vector<OrderAnswer> answers;
     std::set<OrderClientId> shown_open;
@@ -384,6 +385,7 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
         for (std::string& word : words_of(result.uncertain)) {
             trouble.push_back(std::move(word));
         }
+        is_doubted = !trouble.empty();
     }
     if (cause == AskCause::recovery) {
         TRY_ASSIGN(const AccountView view, load_account(turn, account));
@@ -391,6 +393,7 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
         // S12: books that contradict themselves do not return to normal by being compared.
         for (std::string& problem : startup_problems(*view.account, view.books->books)) {
             trouble.push_back(std::move(problem));
+            is_doubted = true;
         }
         TRY(recover(
             turn,
@@ -399,6 +402,7 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
                 view.account->recovery,
                 {.at = turn.now(),
                  .is_clean = trouble.empty() && result.is_clean,
+                 .is_doubted = is_doubted,
                  .reasons = trouble,
                  .exposure = exposure,
                  .duplicate_seen = result.duplicate_seen,

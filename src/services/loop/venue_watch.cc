@@ -31,7 +31,7 @@ void VenueWatch::poll() {
         parts_.loop.submit(std::move(turn));
     }
     if (parts_.bots != nullptr) {
-        for (TurnRequest& turn : parts_.bots->pulse(time)) {
+        for (TurnRequest& turn : parts_.bots->pulse()) {
             parts_.loop.submit(std::move(turn));
         }
     }
@@ -58,7 +58,8 @@ std::optional<bool> VenueWatch::is_pulsed(const VenueAccount& account) const {
         return std::nullopt;
     }
     const auto seen = parts_.bots->board().view(account.tenant_id);
-    return seen && seen->fetched_at && parts_.clock.now() - *seen->fetched_at < kPulseTells;
+    return seen && seen->fetched_at &&
+           parts_.clock.monotonic() < later(seen->shown_at, kPulseTells);
 }
 
 bool VenueWatch::look_at(const LoopService::Watched& account) {
@@ -71,7 +72,8 @@ bool VenueWatch::look_at(const LoopService::Watched& account) {
         return false;
     }
     if (parts_.bots != nullptr && account.account == bot_account_of(account.account.tenant_id)) {
-        parts_.bots->board().show_report(account.account.tenant_id, *report, parts_.clock.now());
+        parts_.bots->board().show_report(
+            account.account.tenant_id, {*report, parts_.clock.now(), parts_.clock.monotonic()});
     }
     const std::string digest =
         sha256_hex(to_text(encode_report_answer(*report, {})) + std::to_string(account.version));

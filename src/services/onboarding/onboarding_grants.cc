@@ -81,6 +81,9 @@ void OnboardingService::grant_key_provisioning(
         "grant_key_provisioning",
         [this, request = std::move(request)](Turn& turn, OnboardingRow& row) -> Result<void> {
             TRY(check_human(turn));
+            if (request.exchange && hooks_.check_exchange) {
+                TRY(hooks_.check_exchange(*request.exchange));
+            }
             return give_grant(turn, {turn.tenant_id(), to_text(turn.principal()), request}, row);
         },
         std::move(reply));
@@ -117,17 +120,24 @@ void OnboardingService::revoke_key_provisioning(Caller caller, Reply<BotAccountV
         std::move(reply));
 }
 
-Result<void> OnboardingService::take_grant(Turn& turn, const std::string& exchange) {
-    if (!needs_grant(turn.principal(), exchange)) {
-        return {};
-    }
-    TRY_ASSIGN(OnboardingRow row, load_row(turn, turn.tenant_id()));
-    if (!row.key_grant || !covers(*row.key_grant, exchange, turn.now())) {
+Result<void> OnboardingService::check_grant(Turn& turn, const std::string& exchange) {
+    TRY_ASSIGN(const OnboardingRow row, load_row(turn, turn.tenant_id()));
+    const bool covered = row.key_grant && covers(*row.key_grant, exchange, turn.now());
+    if (needs_grant(turn.principal(), exchange) && !covered) {
         return fail(
             errors::grant_required,
             "An agent provisions keys of " + exchange +
                 " only with the account owner's grant, and there is none.");
     }
+    return {};
+}
+
+Result<void> OnboardingService::take_grant(Turn& turn, const std::string& exchange) {
+    TRY(check_grant(turn, exchange));
+    if (!needs_grant(turn.principal(), exchange)) {
+        return {};
+    }
+    TRY_ASSIGN(OnboardingRow row, load_row(turn, turn.tenant_id()));
     AuditDraft draft = turn.draft("KEY_GRANT_USED");
     draft.detail.set("exchange", exchange);
     draft.detail.set("granted_by", row.key_grant->granted_by);
@@ -191,7 +201,8 @@ Result<void> OnboardingService::check_assets(
     if (refused.empty()) {
         return {};
     }
-    auto refusal = fail(errors::asset_not_allowed, "This access key may not name these markets.");
+    auto refusal =
+        fail(errors::asset_not_allowed, "This access key may not name or trade these markets.");
     for (const Symbol& symbol : refused) {
         refusal.error().problems.push_back(
             {std::string(symbol.text()), "is not on this key's list"});

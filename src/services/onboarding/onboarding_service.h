@@ -56,6 +56,8 @@ public:
         std::function<Result<void>(Turn&, const TenantId&)> on_inactive;
         // After the commit, on the engine thread. The key that is dead now, if there was one.
         std::function<void(const TenantId&, const std::optional<KeyId>&)> on_key_replaced;
+        // This server reaches an exchange of that name.
+        std::function<Result<void>(const std::string& exchange)> check_exchange = {};
     };
     void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
@@ -107,7 +109,9 @@ public:
     Result<void> check_active(Turn& turn);
     // Markets the plan allows.
     Result<std::size_t> symbols_max(Turn& turn);
-    // Uses up the owner's grant where the turn's caller needs one; `grant_required` without it.
+    // `grant_required` where the turn's caller needs the owner's grant and has none.
+    Result<void> check_grant(Turn& turn, const std::string& exchange);
+    // The same, and the grant is used up. Only in the turn that does what it was given for.
     Result<void> take_grant(Turn& turn, const std::string& exchange);
     // `asset_not_allowed` names those that the caller's key may not name.
     Result<void> check_assets(

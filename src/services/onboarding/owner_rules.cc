@@ -32,6 +32,8 @@ void set_owner_rules(const OwnerRules& rules) {
             [&bots](const TenantId& tenant_id, const std::optional<KeyId>&) {
                 bots.restart_by_rule(tenant_id, "its access key was replaced");
             },
+        .check_exchange =
+            [&bots](const std::string& exchange) { return bots.check_exchange(exchange); },
     });
     rules.loop.set_asset_rule([&onboarding](Turn& turn, std::span<const Symbol> symbols) {
         return onboarding.check_assets(turn, turn.principal(), symbols);
@@ -43,10 +45,17 @@ void set_owner_rules(const OwnerRules& rules) {
         .may_run = [&onboarding](
                        Turn& turn,
                        const BotConfig& wanted) { return check_plan(onboarding, turn, wanted); },
+        .may_trade = [&onboarding](Turn& turn, const BotConfig& wanted) -> Result<void> {
+            return onboarding.check_assets(turn, turn.principal(), wanted.symbols);
+        },
         .may_have = [&onboarding](Turn& turn, const BotConfig& wanted) -> Result<void> {
             TRY(check_plan(onboarding, turn, wanted));
             return onboarding.check_assets(turn, turn.principal(), wanted.symbols);
         },
+        .check_grant =
+            [&onboarding](Turn& turn, const std::string& exchange) {
+                return onboarding.check_grant(turn, exchange);
+            },
         .take_grant =
             [&onboarding](Turn& turn, const std::string& exchange) {
                 return onboarding.take_grant(turn, exchange);

@@ -64,7 +64,7 @@ TEST_F(PnlJob, EqualsARecomputationFromTheVenuesOwnTrades) {
     start();
     run_all();
     const Json total = last_line();
-    const Decimal distance = subtract(dec(text_at(total, "realised")), realised).value();
+    const Decimal distance = subtract(dec(text_at(total, "realized_net")), realised).value();
     EXPECT_LT(distance, dec("0.000000000001"));
     EXPECT_GT(distance, dec("-0.000000000001"));
     EXPECT_EQ(text_at(total, "fees"), to_text(fees));
@@ -86,7 +86,7 @@ TEST_F(PnlJob, AgreesWithTheBooksOfTheAccountToTheLastDigit) {
     EXPECT_EQ(text_at(line, "position"), to_text(book.position));
     const Decimal net = subtract(book.realized, dec(text_at(line, "fees"))).value();
     EXPECT_EQ(
-        subtract(dec(text_at(line, "realised")), dec(text_at(line, "position_cost"))).value(),
+        subtract(dec(text_at(line, "realized_net")), dec(text_at(line, "position_cost"))).value(),
         subtract(net, book.cost).value());
 }
 
@@ -255,7 +255,7 @@ TEST_F(PnlJob, RunsOnAPoolWithoutThreads) {
     jobs = std::make_unique<PnlJobs>(std::move(wired), PnlJobs::Bounds{.page_records = 1});
     start();
     EXPECT_EQ(status().last_outcome, "completed");
-    EXPECT_EQ(text_at(last_line(), "realised"), "2");
+    EXPECT_EQ(text_at(last_line(), "realized_net"), "2");
 }
 
 TEST_F(PnlJob, RunsOnThreads) {
@@ -283,7 +283,7 @@ TEST_F(PnlJob, RunsOnThreads) {
     ASSERT_EQ(ended.size(), 1U);
     world.submit(std::move(ended.front()));
     EXPECT_EQ(word(), "idle");
-    EXPECT_EQ(text_at(last_line(), "realised"), "2");
+    EXPECT_EQ(text_at(last_line(), "realized_net"), "2");
 }
 
 TEST_F(PnlJob, RefusesMoreJobsAtOnceThanItsBound) {
@@ -357,7 +357,7 @@ TEST_F(PnlJob, CountsATradeThatTheLedgerHoldsTwiceOnce) {
     start();
     run_all();
     EXPECT_EQ(text_at(last_line(), "fills"), "2");
-    EXPECT_EQ(text_at(last_line(), "realised"), "2");
+    EXPECT_EQ(text_at(last_line(), "realized_net"), "2");
 }
 
 TEST_F(PnlJob, FailsWhenItsLogCannotBeWritten) {

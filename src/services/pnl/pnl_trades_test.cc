@@ -28,7 +28,7 @@ TEST_F(PnlJob, ASecondRunReadsOnlyWhatIsNew) {
     start();
     run_all();
     for (const char* figure :
-         {"realised", "fees", "volume", "fills", "sells", "wins", "unrealised"}) {
+         {"realized_net", "fees", "volume", "fills", "sells", "wins", "unrealized_net"}) {
         EXPECT_EQ(text_at(went_on, figure), text_at(last_line(), figure)) << figure;
     }
 }
@@ -37,7 +37,7 @@ TEST_F(PnlJob, GoesOnAfterARestartAndInPiecesOfAnyLength) {
     buy_and_sell();
     start();
     run_all();
-    const std::string first = text_at(last_line(), "realised");
+    const std::string first = text_at(last_line(), "realized_net");
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{7}, std::size_t{100'000}}) {
         slices.clear();
         jobs.reset();
@@ -48,7 +48,7 @@ TEST_F(PnlJob, GoesOnAfterARestartAndInPiecesOfAnyLength) {
         start();
         run_all();
         EXPECT_LT(world.store.records_given - given, 20) << bytes;
-        EXPECT_EQ(text_at(last_line(), "realised"), first);
+        EXPECT_EQ(text_at(last_line(), "realized_net"), first);
         EXPECT_EQ(text_at(last_line(), "fills"), "2");
     }
 }
@@ -57,7 +57,7 @@ TEST_F(PnlJob, ReadsTheLedgerAnewWhenItsTradesAreNotWhatItLeft) {
     buy_and_sell();
     start();
     run_all();
-    const std::string first = text_at(last_line(), "realised");
+    const std::string first = text_at(last_line(), "realized_net");
     const std::string left = log.trades[world.tenant];
     ASSERT_FALSE(left.empty());
     std::string changed = left;
@@ -70,7 +70,7 @@ TEST_F(PnlJob, ReadsTheLedgerAnewWhenItsTradesAreNotWhatItLeft) {
         log.trades[world.tenant] = found;
         start();
         run_all();
-        EXPECT_EQ(text_at(last_line(), "realised"), first);
+        EXPECT_EQ(text_at(last_line(), "realized_net"), first);
         EXPECT_EQ(text_at(last_line(), "fills"), "2");
         EXPECT_EQ(log.trades[world.tenant], left) << "and keeps them again";
     }

@@ -334,6 +334,8 @@ Result<Json> StrategyService::report_of(Turn& turn, const StrategyInstance& inst
         assessment.current_reason = sight.blocked->reason;
         assessment.constraints.insert(assessment.constraints.begin(), sight.blocked->code);
     }
+    // The strictest of the concern's, the account's and what its tier brings.
+    const RiskMode in_effect = facts.state.risk_mode_in(instance.symbol);
     Json execution = parts_.control.execution_of(*concern, turn.now());
     execution.set("fills", fills_of(sight, facts));
     return Json::object({
@@ -344,6 +346,8 @@ Result<Json> StrategyService::report_of(Turn& turn, const StrategyInstance& inst
               {"mode", to_word(instance.mode)},
               {"paused", instance.paused},
               {"risk_mode", to_word(concern->risk_mode)},
+              {"risk_mode_in_effect", to_word(in_effect)},
+              {"size_factor", to_text(size_factor_of(in_effect))},
               {"policy", encode(instance.policy)}})},
         {"fit", fit_block(instance)},
         {"supervision", assessment.supervision},

@@ -287,6 +287,11 @@ TEST_F(StrategyTickerTest, AnObserverShowsItsPlanAndSendsNothing) {
     const Json report = *world.get(watching).find("report");
     EXPECT_EQ(word(*report.find("state"), "status"), "observing");
     EXPECT_FALSE(word(*report.find("state"), "current_intent").empty());
+    // The concern's own mode, and what the account's tier makes of it: a fresh one is held to 75 %.
+    const Json& control = *report.find("control");
+    EXPECT_EQ(word(control, "risk_mode"), "normal");
+    EXPECT_EQ(word(control, "risk_mode_in_effect"), "reduced");
+    EXPECT_EQ(word(control, "size_factor"), "0.75");
 }
 
 TEST_F(StrategyTickerTest, APausedConcernIsWatchedAndNotTraded) {

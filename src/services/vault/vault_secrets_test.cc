@@ -33,8 +33,7 @@ public:
 };
 
 bool put(VaultDesk& desk, Onlooker& onlooker, const std::string& tenant, ExchangeKeys keys) {
-    return onlooker.hear(
-        desk.ask<KeyReport>(&VaultService::put, VaultDesk::human(tenant), std::move(keys)));
+    return onlooker.hear(desk.put(VaultDesk::human(tenant), std::move(keys)));
 }
 
 void be_refused(VaultDesk& desk, Onlooker& onlooker) {

@@ -138,9 +138,20 @@ TurnRequest VaultService::turn_of(Caller caller, std::string function) const {
 Result<KeyCheck*> VaultService::check_of(const std::string& exchange) const {
     const auto found = parts_.checks.find(exchange);
     if (found == parts_.checks.end()) {
-        return fail(errors::unknown_exchange, "This server reaches no exchange of that name.");
+        std::string known;
+        for (const auto& [name, check] : parts_.checks) {
+            known += (known.empty() ? "" : ", ") + name;
+        }
+        return fail(
+            errors::unknown_exchange,
+            "This server reaches no exchange of that name; it reaches " + known + ".");
     }
     return found->second;
+}
+
+Result<void> VaultService::check_exchange(const std::string& exchange) const {
+    TRY(check_of(exchange));
+    return {};
 }
 
 Result<VaultRow> VaultService::load_row(Turn& turn) {
@@ -183,7 +194,7 @@ Result<DataKey> VaultService::data_key_of(Turn& turn, VaultRow& row) {
     return data_key;
 }
 
-void VaultService::put(Caller caller, ExchangeKeys keys, Reply<KeyReport> reply) {
+void VaultService::put(Caller caller, ExchangeKeys keys, Reply<KeyReport> reply, WithIt with_it) {
     const Result<KeyCheck*> check = check_of(keys.exchange);
     if (!check) {
         reply(std::unexpected(check.error()));
@@ -191,6 +202,7 @@ void VaultService::put(Caller caller, ExchangeKeys keys, Reply<KeyReport> reply)
     }
     const auto candidate = std::make_shared<Candidate>();
     candidate->keys = std::move(keys);
+    candidate->with_it = std::move(with_it);
     const bool taken =
         parts_.workers.try_run([this, check = *check, candidate, caller, reply]() mutable {
             if (const auto permissions = check->permissions(candidate->keys)) {
@@ -251,6 +263,9 @@ Result<Outcome<KeyReport>> VaultService::decide_put(Turn& turn, const Candidate&
     std::erase_if(
         row.entries, [&](const VaultEntry& kept) { return kept.exchange == keys.exchange; });
     row.entries.push_back(std::move(entry));
+    if (candidate.with_it) {
+        TRY(candidate.with_it(turn));
+    }
     save(turn, row);
     draft.detail.set("data_key_version", data_key->version);
     TRY_ASSIGN(report.audit_ref, turn.audit(std::move(draft)));

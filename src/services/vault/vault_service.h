@@ -33,7 +33,7 @@ struct KeyReport {
 };
 Json encode(const KeyReport& report);
 
-// Whether a tenant has keys, as seed 004's `keys_status` tells it, and more.
+// Whether a tenant has keys, as seed 004's `exchange_status` tells it, and more.
 struct VaultPresence {
     struct Entry {
         std::string exchange;
@@ -91,7 +91,11 @@ public:
 
     // Asks the venue, then keeps the keys in place of those of the same exchange. `key_rejected`
     // lists every fault; such keys are wiped and the ones kept before stay.
-    void put(Caller caller, ExchangeKeys keys, Reply<KeyReport> reply);
+    // `with_it` runs in the turn that keeps them: what only a success may use up.
+    using WithIt = std::function<Result<void>(Turn&)>;
+    void put(Caller caller, ExchangeKeys keys, Reply<KeyReport> reply, WithIt with_it = {});
+    // `unknown_exchange`, with those that this server reaches.
+    Result<void> check_exchange(const std::string& exchange) const;
     void has(Caller caller, Reply<VaultPresence> reply);
     // One exchange, or all of them when it is empty. Needs no master key.
     void wipe(Caller caller, std::string exchange, Reply<VaultPresence> reply);
@@ -120,6 +124,7 @@ private:
     struct Candidate {
         ExchangeKeys keys;
         std::optional<KeyPermissions> permissions;
+        WithIt with_it;
     };
     // Kept keys on their way to the venue.
     struct Doubted {

@@ -1,0 +1,32 @@
+// What the amounts of a bot are worth: shown to people, who decide in money and not in coins, and
+// bounded by what the account is worth.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "contracts/bot/bot_config.h"
+#include "contracts/market/market_facts.h"
+
+namespace interlock {
+
+// {"at": …, "by_symbol": {"BTCUSDT": {"value": "1000.52", "asset": "USDT"}}}: amounts at the mid of
+// `at`, rounded down to hundredths. Markets without a price are left out.
+Json money_of(const BotConfig& config, const MarketSet& market, Timestamp at);
+// "BTCUSDT 1000.52 USDT, ETHUSDT 240 USDT"; empty when nothing has a price.
+std::string money_words(const BotConfig& config, const MarketSet& market);
+
+struct AmountBound {
+    const BotConfig& before;  // What is in effect; amounts that stay are not judged.
+    const MarketSet& market;
+    Decimal equity;  // What the account is worth, in `quote`.
+    Asset quote;
+};
+// Amounts worth more than the whole account, each with the largest that would pass. One without a
+// price cannot be judged and is a problem, too.
+std::vector<FieldProblem> too_large_amounts(const BotConfig& config, const AmountBound& bound);
+
+}  // namespace interlock
