@@ -75,6 +75,7 @@ Json encode_outlet(const NoticeOutlet& outlet) {
         {"sent_at", outlet.sent_at ? Json(to_text(*outlet.sent_at)) : Json()},
         {"took_ms", outlet.took_ms},
         {"given_up", outlet.given_up},
+        {"is_slow", outlet.is_slow},
     });
 }
 
@@ -91,6 +92,7 @@ Result<NoticeOutlet> decode_outlet(const Json& json, const std::string& path) {
         .sent_at = in.required_nullable<Timestamp>("sent_at"),
         .took_ms = in.required<std::int64_t>("took_ms"),
         .given_up = in.required<std::int64_t>("given_up"),
+        .is_slow = in.required<bool>("is_slow"),
     };
     in.reject_unknown();
     return in.finish(std::move(outlet));
@@ -118,7 +120,7 @@ std::string notice_machine(const TenantId& tenant_id) {
     return std::string(kNoticePrefix) + tenant_id.text();
 }
 
-Json encode_state(const NoticeRow& row) {
+Json encode(const NoticeRow& row) {
     Json held = Json::array();
     for (const Notice& notice : row.held) {
         held.push(encode_held(notice));

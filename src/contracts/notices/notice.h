@@ -59,6 +59,7 @@ struct NoticeOutlet {
     std::optional<Timestamp> sent_at = {};
     std::int64_t took_ms = 0;   // Asked → sent, of the oldest notice of the last delivery.
     std::int64_t given_up = 0;  // Notices that never left, ever.
+    bool is_slow = false;       // The newest attempt took longer than others may have to wait.
 
     bool is_webhook() const { return to == kWebhookOutlet; }
 };
@@ -73,7 +74,7 @@ struct NoticeRow {
 };
 inline constexpr std::string_view kNoticePrefix = "notices/";
 std::string notice_machine(const TenantId& tenant_id);
-Json encode_state(const NoticeRow& row);
+Json encode(const NoticeRow& row);
 Result<NoticeRow> decode_notice_row(const Json& json);
 
 }  // namespace interlock

@@ -171,6 +171,7 @@ std::vector<NoticeDelivery> begin_due(NoticeRow& row, Timestamp now) {
             .attempt = outlet.attempts,
             .upto = count_for(row.noted, outlet),
             .more = pending.more};
+        delivery.is_suspect = outlet.attempts > 1 || outlet.is_slow;
         for (const Notice* const notice : pending.told) {
             delivery.notices.push_back(*notice);
         }
@@ -201,6 +202,7 @@ std::optional<NoticesGivenUp> settle(NoticeRow& row, const NoticeOutcome& outcom
         return std::nullopt;
     }
     outlet->last_error = outcome.error;
+    outlet->is_slow = outcome.call_took > kSlowCall;
     std::optional<NoticesGivenUp> lost;
     if (!outcome.error.empty()) {
         if (!outcome.is_final && outlet->attempts < kNoticeAttemptsMax) {
@@ -228,6 +230,7 @@ void begin_anew(NoticeRow& row, std::string_view to) {
             outlet.attempts = 0;
             outlet.next_at = {};
             outlet.last_error.clear();
+            outlet.is_slow = false;
         }
     }
 }

@@ -21,6 +21,8 @@ namespace interlock {
 inline constexpr Duration kLetterPause = Duration::of_minutes(5);
 // Between two calls of a webhook.
 inline constexpr Duration kWebhookPause = Duration::of_seconds(1);
+// A receiver that took longer than this is called by the worker of those that failed.
+inline constexpr Duration kSlowCall = Duration::of_seconds(1);
 // A delivery that failed so often is given up, and that is on record.
 inline constexpr std::int64_t kNoticeAttemptsMax = 6;
 // Deliveries that begin in one turn; the rest begins in the next.
@@ -56,6 +58,8 @@ struct NoticeDelivery {
     std::vector<Notice> notices = {};  // Oldest first.
     std::int64_t more = 0;             // Before those, without their ids.
 
+    bool is_suspect = false;  // It failed or was slow the last time: nobody else waits for it.
+
     bool is_webhook() const { return to == kWebhookOutlet; }
 };
 // Whose time has come; each counts as an attempt, and the next is set.
@@ -72,6 +76,7 @@ struct NoticeOutcome {
     bool is_final = false;     // The same would be refused again.
     bool was_tried = true;     // False: nobody was free to send it.
     std::int64_t took_ms = 0;  // Asked → sent.
+    Duration call_took = {};   // Of this attempt alone.
 };
 struct NoticesGivenUp {
     std::string to;

@@ -296,6 +296,28 @@ TEST(NoticeBoard, OneOutcomeOfTwoAttemptsCounts) {  // 2.4: the first one's answ
     EXPECT_TRUE(row.held.empty());
 }
 
+TEST(NoticeBoard, WhoFailedOrWasSlowWaitsForItsLike) {  // 2.6
+    NoticeRow row;
+    note(row, notice_at(NoticeKind::critical, 1));
+    route(row, {{}, true});
+    const auto first = begin_due(row, kStart).at(0);
+    EXPECT_FALSE(first.is_suspect);
+    settle(row, sent(first, "webhook_failed"), kStart);
+    const auto again = begin_due(row, kStart + notice_retry_delay(1)).at(0);
+    EXPECT_TRUE(again.is_suspect);
+    NoticeOutcome slow = sent(again);
+    slow.call_took = Duration{kSlowCall.microseconds + 1};
+    settle(row, slow, kStart);
+    note(row, notice_at(NoticeKind::critical, 2));
+    const auto third = begin_due(row, kStart + kWebhookPause).at(0);
+    EXPECT_TRUE(third.is_suspect);
+    NoticeOutcome quick = sent(third);
+    quick.call_took = kSlowCall;
+    settle(row, quick, kStart);
+    note(row, notice_at(NoticeKind::critical, 3));
+    EXPECT_FALSE(begin_due(row, kStart + kWebhookPause).at(0).is_suspect);
+}
+
 TEST(NoticeBoard, SomebodyWhoLeftIsTakenOff) {
     NoticeRow row;
     note(row, notice_at(NoticeKind::critical, 1));
@@ -325,10 +347,10 @@ TEST(NoticeBoard, ARowSurvivesBeingStored) {
     row.wake_at = kStart;
     route(row, {{person("hum_1")}, true});
     begin_due(row, kStart);
-    const std::string stored = to_text(encode_state(row));
+    const std::string stored = to_text(encode(row));
     const auto read = decode_notice_row(*parse_json(stored));
     ASSERT_TRUE(read);
-    EXPECT_EQ(to_text(encode_state(*read)), stored);
+    EXPECT_EQ(to_text(encode(*read)), stored);
 }
 
 TEST(NoticeLetter, HoldsIdsAndALinkAndNothingElse) {  // 1.3
