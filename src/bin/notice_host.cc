@@ -37,7 +37,9 @@ void NoticeHost::register_operations(OperationTable& table) {
 }
 
 void NoticeHost::stop() {
-    service_->stop();
+    if (service_) {
+        service_->stop();
+    }
     webhooks_.stop();
     for (WorkerPool* pool : {&letters_, &calls_, &suspect_calls_}) {
         pool->stop();
