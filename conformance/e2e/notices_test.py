@@ -70,7 +70,7 @@ def run(folder, *arguments, password=None):
 
 def ask(server, method, path, body=None, token=None, expect=200):
     connection = plane.connect(server.address)
-    headers = {"Content-Type": "application/json", "Host": "desk.example"}
+    headers = {"Content-Type": "application/json"}
     if token is not None:
         headers["Authorization"] = "Bearer " + token
     connection.request(method, path, None if body is None else json.dumps(body), headers)
@@ -181,8 +181,8 @@ def fail_and_say_so(folder, server, token, receiver):
         if one["to"] == "webhook" and one["last_error"] == "webhook_failed"])[0]
     assert outlet["waiting"] == 1 and outlet["attempts"] == 1 and outlet["next_at"], outlet
     _, report = run(folder, "doctor")
-    finding = [one for one in report["findings"] if one["name"] == "notices"]
-    assert finding and finding[0]["health"] == "warning", finding
+    finding = [one for one in report["checks"] if one["name"] == "notices"]
+    assert finding and finding[0]["state"] == "warning", finding
     assert "demo (webhook_failed)" in finding[0]["detail"], finding
     metrics = operator_text(folder, "/metrics")
     assert "interlock_notice_failures_total 1\n" in metrics, metrics
