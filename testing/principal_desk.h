@@ -2,6 +2,7 @@
 // restart() builds everything anew over the same stored contents, as a crash and a start would.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,12 +12,14 @@
 #include "adapters/memory/held_seal_keys.h"
 #include "adapters/memory/memory_ledger_store.h"
 #include "base/check.h"
+#include "services/notices/notice_service.h"
 #include "services/principal_service.h"
 #include "services/recovery_letters.h"
 #include "services/worker_pool.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 #include "testing/fake_mailer.h"
+#include "testing/fake_webhooks.h"
 #include "testing/inline_engine.h"
 #include "testing/null_head_mirror.h"
 #include "testing/null_turn_observer.h"
@@ -35,15 +38,55 @@ public:
         build(MemoryLedgerContents{});
     }
 
-    void restart() { build(store().take_contents()); }
+    void restart() {
+        MemoryLedgerContents contents = store().take_contents();
+        is_dead_ = false;
+        build(std::move(contents));
+    }
+    // From now on nothing that is submitted is decided, until restart().
+    void crash() { is_dead_ = true; }
 
     PrincipalService& service() { return parts_->service; }
     MemoryLedgerStore& store() { return parts_->store; }
     InlineEngine& engine() { return parts_->engine; }
     PasswordPool& workers() { return parts_->workers; }
+    NoticeService& notices() { return parts_->notices; }
     PrincipalDirectory directory;
     FakeClock clock;
     FakeMailer mailer;
+    FakeMailer notice_mailer;
+    FakeWebhooks webhooks;
+
+    // Runs one call of the notices to its reply.
+    template <class... Arguments, class... Given>
+    Result<Answer> ask_notices(void (NoticeService::*call)(Arguments...), Given... given) {
+        std::optional<Result<Answer>> answer;
+        (notices().*call)(std::move(given)..., [&](Result<Answer> result) {
+            CHECK(!answer);
+            answer = std::move(result);
+        });
+        CHECK(answer);
+        return *std::move(answer);
+    }
+    // Runs `act` in a turn of the tenant's and gives what it gives.
+    Result<void> in_turn(
+        const TenantId& tenant_id, Principal principal, std::function<Result<void>(Turn&)> act) {
+        std::optional<Result<void>> outcome;
+        TurnRequest request;
+        request.tenant_id = tenant_id;
+        request.principal = std::move(principal);
+        request.function = "test";
+        request.decide = [act = std::move(act)](Turn& turn) -> Result<TurnReply> {
+            TRY(act(turn));
+            return Answer{};
+        };
+        request.reply = [&](Result<Answer> answer) {
+            outcome = answer ? Result<void>() : std::unexpected(std::move(answer).error());
+        };
+        engine().submit_turn()(std::move(request));
+        CHECK(outcome);
+        return *std::move(outcome);
+    }
 
     // Moves time and lets the timers come up that are due; what they submit runs after them.
     void pass(Duration time) {
@@ -121,7 +164,19 @@ private:
                    .workers = senders,
                    .mailer = desk.mailer,
                    .ids = ids,
-                   .base_url = [] { return std::string("https://desk.example"); }}) {}
+                   .base_url = [] { return std::string("https://desk.example"); }}),
+              notices(
+                  {.runner = runner,
+                   .submit = [&desk](TurnRequest request) { desk.submit(std::move(request)); },
+                   .principals = service,
+                   .mailer = desk.notice_mailer,
+                   .webhooks = desk.webhooks,
+                   .letters = senders,
+                   .calls = senders,
+                   .suspect_calls = senders,
+                   .clock = desk.clock,
+                   .ids = ids,
+                   .link = "https://desk.example/"}) {}
 
         MemoryLedgerStore store;
         FakeIdSource ids;
@@ -134,9 +189,13 @@ private:
         WorkerPool senders{{.threads = 0, .waiting_max = 16}};
         PrincipalService service;
         RecoveryLetters letters;
+        NoticeService notices;
     };
 
     void submit(TurnRequest request) {
+        if (is_dead_) {
+            return;
+        }
         if (is_firing_) {
             submitted_.push_back(std::move(request));
             return;
@@ -145,15 +204,18 @@ private:
     }
 
     void build(MemoryLedgerContents contents) {
+        submitted_.clear();
         parts_ = std::make_unique<Running>(
             std::move(contents), *this, "start " + std::to_string(++starts_));
         CHECK(parts_->service.open().has_value());
         CHECK(parts_->runner.open().has_value());
+        CHECK(parts_->notices.open().has_value());
     }
 
     const PasswordPool::Bounds worker_bounds_;
     int starts_ = 0;
     bool is_firing_ = false;
+    bool is_dead_ = false;
     std::vector<TurnRequest> submitted_;
     std::unique_ptr<Running> parts_;
 };

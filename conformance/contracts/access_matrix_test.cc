@@ -171,6 +171,18 @@ std::map<std::string, Row> recovery_rows() {
     };
 }
 
+// notices.md 3: who may read of a tenant's notices may not always set them; agents do neither.
+std::map<std::string, Row> notice_rows() {
+    return {
+        {"get_notices", {kHumansAndOperator, {"human", "operator"}}},
+        {"set_notices", {kHumans, {"human"}}},
+        {"set_notice_webhook", {kHumans, {"human"}}},
+        {"delete_notice_webhook", {kHumans, {"human"}}},
+        {"test_notices", {kHumans, {"human"}}},
+        {"notice_status", {{"operator"}, {}}},
+    };
+}
+
 // Seed 004, "account", and what an owner allows an agent.
 std::map<std::string, Row> onboarding_rows() {
     return {
@@ -272,6 +284,7 @@ std::map<std::string, Row> rows() {
     all.merge(account_rows());
     all.merge(key_and_backup_rows());
     all.merge(recovery_rows());
+    all.merge(notice_rows());
     all.merge(relay_rows());
     all.merge(strategy_rows());
     return all;

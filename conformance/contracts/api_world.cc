@@ -17,6 +17,7 @@
 #include "api/http/kill_operations.h"
 #include "api/http/loop_control_operations.h"
 #include "api/http/loop_operations.h"
+#include "api/http/notice_operations.h"
 #include "api/http/onboarding_operations.h"
 #include "api/http/page_operations.h"
 #include "api/http/probe_operations.h"
@@ -223,6 +224,7 @@ void ApiWorld::build() {
         .mailer = mailer,
         .ids = *world_->ids,
         .base_url = [] { return std::string("http://localhost:8420"); }});
+    build_notices();
     build_bots();
     CHECK(onboarding_->open().has_value());
     relay_.open(
@@ -241,6 +243,22 @@ void ApiWorld::build() {
             .mcp = {}},
         HttpFaceConfig{
             .allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 0});
+}
+
+void ApiWorld::build_notices() {
+    notices_ = std::make_unique<NoticeService>(NoticeService::Parts{
+        .runner = world_->plane->runner,
+        .submit = [this](TurnRequest turn) { world_->submit(std::move(turn)); },
+        .principals = *principals_,
+        .mailer = notice_mailer,
+        .webhooks = webhooks,
+        .letters = *workers_,
+        .calls = *workers_,
+        .suspect_calls = *workers_,
+        .clock = world_->clock,
+        .ids = *world_->ids,
+        .link = "http://localhost:8420/"});
+    CHECK(notices_->open().has_value());
 }
 
 void ApiWorld::build_bots() {
@@ -323,6 +341,7 @@ void ApiWorld::build_table() {
     register_tenant_operations(*table_, *principals_);
     register_key_operations(*table_, *principals_);
     register_human_operations(*table_, *principals_);
+    register_notice_operations(*table_, *notices_);
     register_onboarding_operations(*table_, *onboarding_);
     register_bot_operations(*table_, *bots_);
     register_kill_operations(*table_, plane.kill);

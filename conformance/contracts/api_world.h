@@ -18,12 +18,14 @@
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"
 #include "services/metrics.h"
+#include "services/notices/notice_service.h"
 #include "services/onboarding/owner_rules.h"
 #include "services/principal_service.h"
 #include "services/recovery_letters.h"
 #include "services/restore_service.h"
 #include "services/witnessed_heads.h"
 #include "testing/fake_mailer.h"
+#include "testing/fake_webhooks.h"
 #include "testing/memory_pnl_log.h"
 #include "testing/plane_world.h"
 #include "testing/vault_desk.h"
@@ -65,6 +67,8 @@ public:
     RelayHost& relay() { return relay_; }
     FakeKeyCheck real_exchange;  // What the exchange "live" says of a key.
     FakeMailer mailer;           // Outlives restarts, as people's letters do.
+    FakeMailer notice_mailer;    // The same of letters that are notices.
+    FakeWebhooks webhooks;
     // Moves time, with it the market, and fires the timers that are due.
     void advance(Duration span);
     // From the next market step on; the clock moves to it.
@@ -81,6 +85,7 @@ public:
 private:
     PlaneVenues open_venues(PlaneWorld& world);
     void build();
+    void build_notices();
     void build_bots();
     void build_table();
     void hold_answers_to_their_schemas();
@@ -106,6 +111,7 @@ private:
     std::unique_ptr<RestoreService> restored_;
     std::unique_ptr<OnboardingService> onboarding_;
     std::unique_ptr<RecoveryLetters> letters_;
+    std::unique_ptr<NoticeService> notices_;
     std::unique_ptr<VaultService> vault_;
     std::unique_ptr<PnlJobs> pnl_;
     std::unique_ptr<BotService> bots_;

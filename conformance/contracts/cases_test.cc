@@ -5,10 +5,12 @@
 // {"restart": true}; {"advance_seconds": n}; {"run_effects": true}; {"sink":
 // "lose_answers"|"refuse"
 // |"ok"}; {"break_store": bool}; {"kill_file": bool}; {"expect_events": {"tenant", "events"}};
-// {"expect_effects": {"kind": n}}; {"watch": true} looks at the venue; {"market": {"bid", "ask",
-// "halted"}} in ticks; {"venue": [faults]}; {"stand_still_seconds": n} moves the clock alone.
-// Expected bodies are matched as subsets: members named must be there and equal, {} is an object
-// without members, and no answer has members that its operation does not declare (api_world.cc).
+// {"expect_effects": {"kind": n}}; {"letters"|"posts": {"to", "holds", "count"}} counts the notices
+// that left so far; {"webhooks": "fail"|"ok"}; {"watch": true} looks at the venue; {"market":
+// {"bid", "ask", "halted"}} in ticks; {"venue": [faults]}; {"stand_still_seconds": n} moves the
+// clock alone. Expected bodies are matched as subsets: members named must be there and equal, {} is
+// an object without members, and no answer has members that its operation does not declare
+// (api_world.cc).
 // "$saved:name" is what an earlier step saved, {"$has": [...]} an array that holds these, "$<form>"
 // a value of one of kForms ("$count" and "$audit_ref" besides), for what may be another in every
 // run. Nothing matches everything. "$cookie:name" saves a cookie of the answer.
@@ -81,6 +83,7 @@ constexpr std::array kForms{
     Form{"$key_id", "key_", kBase32, 26},
     Form{"$agent", "agent:key_", kBase32, 26},
     Form{"$access_key", "ilk_", kBase32, 52},
+    Form{"$notice_secret", "ilw_", kBase32, 52},
     Form{"$relay_secret", "ilr_", kBase32, 52},
     Form{"$recovery_code", "ilr-", "abcdefghijklmnopqrstuvwxyz234567-", 24},
 };
@@ -164,6 +167,13 @@ private:
             expect_events(*events);
         } else if (const Json* effects = step.find("expect_effects")) {
             expect_effects(*effects);
+        } else if (const Json* letters = step.find("letters")) {
+            expect_letters(*letters);
+        } else if (const Json* posts = step.find("posts")) {
+            expect_posts(*posts);
+        } else if (const Json* answers = step.find("webhooks")) {
+            world_.webhooks.failure =
+                answers->as_string() == "fail" ? &errors::webhook_failed : nullptr;
         } else if (step.find("settle") != nullptr) {
             settle();
         } else {
@@ -392,6 +402,25 @@ private:
         for (const auto& [kind, count] : wanted.members()) {
             EXPECT_EQ(counts[kind], *count.as_int64()) << kind;
         }
+    }
+
+    void expect_letters(const Json& wanted) {
+        const std::string holds = fill(wanted.find("holds")->as_string());
+        std::int64_t count = 0;
+        for (const Mail& mail : world_.notice_mailer.sent) {
+            const bool is_there = mail.subject.contains(holds) || mail.text.contains(holds);
+            count += mail.to == wanted.find("to")->as_string() && is_there ? 1 : 0;
+        }
+        EXPECT_EQ(count, *wanted.find("count")->as_int64());
+    }
+
+    void expect_posts(const Json& wanted) {
+        const std::string holds = fill(wanted.find("holds")->as_string());
+        EXPECT_EQ(
+            std::ranges::count_if(
+                world_.webhooks.posts,
+                [&](const WebhookPost& post) { return post.body.contains(holds); }),
+            *wanted.find("count")->as_int64());
     }
 
     ApiWorld world_;

@@ -77,6 +77,8 @@ TEST(EgressContract, NoOperationOfATenantTakesAPlaceToCall) {  // R13
     // (relay_manage_test.cc, R13) and `source_url` (relay_media_test.cc, R13).
     const std::map<std::string, std::string> expected = {
         {"add_relay_gateway.wake_url", "operator"},
+        // Through the guard when it is set and at each call: adapters/webhook and notices.md 4.
+        {"set_notice_webhook.url", "others"},
     };
     EXPECT_EQ(found, expected);
 }

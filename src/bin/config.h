@@ -69,6 +69,8 @@ struct Config {
     std::string mail_smtp_password_file;  // Not the password: configuration is shown to people.
     std::string mail_smtp_ca_file;
     int mail_smtp_timeout_seconds = 30;
+    // Private ranges that tenants' webhooks may point into.
+    std::vector<std::string> notices_allow_cidrs;
     bool audit_fold = true;  // Equal repeats are counted, not recorded.
     // KiB of records that a tenant's refused calls may leave in an hour; 0: no limit.
     std::int64_t audit_trial_refused_kib = 256;

@@ -1,5 +1,7 @@
 #include "bin/config_keys.h"
 
+#include <algorithm>
+
 #include "base/ip_address.h"
 #include "base/text.h"
 #include "bin/config_values.h"
@@ -248,6 +250,16 @@ ConfigKey word_key(
 
 std::vector<ConfigKey> mail_keys() {
     return {
+        {"notices.allow_cidrs",
+         "Private ranges that tenants' webhooks for notices may point into.",
+         [](const Config& c) { return join_list(c.notices_allow_cidrs); },
+         [](Config& c, const std::string& text) {
+             c.notices_allow_cidrs = split_list(text);
+             const bool are_ranges = std::ranges::all_of(
+                 c.notices_allow_cidrs,
+                 [](const std::string& range) { return parse_cidr(range).has_value(); });
+             return std::string(are_ranges ? "" : "must be ranges such as 10.0.0.0/8");
+         }},
         word_key(
             "mail.delivery",
             "file leaves letters in a folder, smtp hands them to a mail server.",

@@ -327,6 +327,7 @@ std::vector<DoctorFinding> examine(const GlobalOptions& global, Clock& clock) {
         add(check_trading(folder));
         add(check_approvals(folder));
         add(check_relay(folder));
+        add(check_notices(folder));
         add(check_ledger_files(folder));
         findings.push_back(check_kill_file(folder));
         findings.push_back(check_sync(folder, clock));

@@ -35,6 +35,9 @@ std::vector<DoctorFinding> check_approvals(const std::string& data_folder);
 // Bots that do not hear their platform and instances that shed, as the running server knows them.
 std::vector<DoctorFinding> check_relay(const std::string& data_folder);
 std::vector<DoctorFinding> judge_relay(const Json& status);  // What relay_status answers.
+// Whether people are told what waits for them, as the running server knows it.
+std::vector<DoctorFinding> check_notices(const std::string& data_folder);
+std::vector<DoctorFinding> judge_notices(const Json& status);  // What notice_status answers.
 // The database's structure, and every chain since its last checkpoint.
 std::vector<DoctorFinding> check_ledger_files(const std::string& data_folder);
 DoctorFinding check_clock(Clock& clock);

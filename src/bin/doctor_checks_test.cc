@@ -61,6 +61,24 @@ TEST(Doctor, SaysThatAPlatformIsDeafAndNamesFullBuffers) {
     EXPECT_TRUE(full[0].detail.contains("i1 (demo)")) << full[0].detail;
 }
 
+TEST(Doctor, WarnsWhenPeopleAreNotTold) {  // notices.md 5
+    const auto judged = [](const char* status) {
+        return judge_notices(parse_json(status).value());
+    };
+    EXPECT_EQ(worst(judged(R"({"tenants":[]})")), Health::good);
+    const auto good = judged(
+        R"({"tenants":[{"tenant_id":"demo","waiting":2,"given_up":1,"failing":"",
+            "sent_at":"2026-11-19T10:00:00.000Z","took_ms":1041}]})");
+    EXPECT_EQ(worst(good), Health::good);
+    EXPECT_TRUE(good[0].detail.contains("1041 ms")) << good[0].detail;
+    const auto failing = judged(
+        R"({"tenants":[{"tenant_id":"demo","waiting":2,"given_up":0,"failing":"mail_unavailable",
+            "sent_at":null,"took_ms":null}]})");
+    ASSERT_EQ(worst(failing), Health::warning);
+    EXPECT_TRUE(failing[0].detail.contains("demo (mail_unavailable)")) << failing[0].detail;
+    EXPECT_TRUE(failing[0].detail.contains("2 notices")) << failing[0].detail;
+}
+
 TEST(Doctor, LeavesNothingBehind) {
     const TempFolder folder;
     FakeClock clock;

@@ -32,8 +32,9 @@ Result<SecretString> read_password(const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<Mailer>> open_configured_mailer(
-    const Config& config, Clock& clock, IdSource& ids) {
+    const Config& config, Clock& clock, IdSource& ids, LetterRoom room) {
     MailSettings settings;
+    settings.files_max = room == LetterRoom::half ? kOutboxFilesMax / 2 : kOutboxFilesMax;
     settings.delivery = config.mail_delivery;
     settings.folder =
         config.mail_folder.empty() ? config.data_folder + "/outbox" : config.mail_folder;

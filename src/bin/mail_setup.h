@@ -10,8 +10,12 @@
 
 namespace interlock {
 
+// How much of the outbox folder may be filled: notices leave half of it to letters that let
+// somebody in, whom nobody could let in otherwise.
+enum class LetterRoom { all, half };
+
 // `invalid_config` names the key that is wrong, and never holds a password.
 Result<std::unique_ptr<Mailer>> open_configured_mailer(
-    const Config& config, Clock& clock, IdSource& ids);
+    const Config& config, Clock& clock, IdSource& ids, LetterRoom room = LetterRoom::all);
 
 }  // namespace interlock

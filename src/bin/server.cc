@@ -47,6 +47,7 @@
 #include "bin/http_setup.h"
 #include "bin/listeners.h"
 #include "bin/loop_setup.h"
+#include "bin/notice_host.h"
 #include "bin/quarantine.h"
 #include "bin/relay_platform.h"
 #include "bin/server_watch.h"
@@ -87,6 +88,7 @@ struct Server::Body {
     std::unique_ptr<OutboxThreads> outbox;
     std::unique_ptr<PasswordPool> workers;
     std::unique_ptr<PrincipalService> principals;
+    std::unique_ptr<NoticeHost> notices;
     BackupSetup backup;
     std::unique_ptr<BotPlatform> platform;
     std::unique_ptr<RelayPlatform> relay;
@@ -296,10 +298,13 @@ Result<void> Server::Body::build_plane() {
 }
 
 Result<void> Server::Body::load() {
+    const SubmitTurn to_engine = [this](TurnRequest request) { submit(std::move(request)); };
     TRY(principals->open());
     plane->ledger.on_break(
         [this](const ChainReport& report) { keep_evidence(folder->path(), report, clock.now()); });
     plane->ledger.await_other_heads();
+    TRY_ASSIGN(
+        notices, NoticeHost::open({config, *plane, to_engine, *principals, clock, ids, metrics}));
     TRY_ASSIGN(Plane::Recovery recovery, plane->open());
     log_broken_chains("ledger", recovery.chains);
     chains = std::move(recovery.chains);
@@ -315,7 +320,7 @@ Result<void> Server::Body::load() {
             {.plane = *plane,
              .principals = *principals,
              .keys = folder->seal_keys(),
-             .submit = [this](TurnRequest request) { submit(std::move(request)); },
+             .submit = to_engine,
              .feed = *venues.paper,
              .venues = venues.memories()}));
     TRY(build_bots());
@@ -328,7 +333,7 @@ Result<void> Server::Body::load() {
              .head_log = folder->head_log(),
              .store = *store,
              .clock = clock,
-             .submit = [this](TurnRequest request) { submit(std::move(request)); },
+             .submit = to_engine,
              .plane = *plane,
              .metrics = metrics}));
     outbox->enqueue(std::move(recovery.resend));
@@ -352,6 +357,7 @@ void Server::Body::build_table() {
     register_audit_operations(table, plane->ledger);
     register_archive_operations(table, plane->archive);
     witnesses->register_operations(table);
+    notices->register_operations(table);
     register_backup_operations(table, *backup.backups, *backup.restored);
     register_probe_operations(table, plane->probes);
     register_loop_operations(table, *plane->loop, {*venues.paper, *store, clock});
@@ -511,36 +517,27 @@ void Server::stop() {
     }
     body_->watch_bell.close();
     body_->venue_bell.close();
-    if (body_->venue_thread.joinable()) {
-        body_->venue_thread.join();
-    }
-    if (watch_.joinable()) {
-        watch_.join();
+    for (std::thread* const thread : {&body_->venue_thread, &watch_}) {
+        if (thread->joinable()) {
+            thread->join();
+        }
     }
     if (body_->mcp) {
         body_->mcp->end_all();
     }
-    if (body_->listeners) {
-        body_->listeners->stop(kShutdownGrace);
-    }
-    if (body_->stop_listener) {
-        body_->stop_listener->stop(kShutdownGrace);
-    }
-    if (body_->relay) {
-        body_->relay->stop();
-    }
-    if (body_->platform) {
-        body_->platform->stop();
-    }
-    if (body_->workers) {
-        body_->workers->stop();
-    }
-    if (body_->outbox) {
-        body_->outbox->stop();
-    }
-    if (body_->engine) {
-        body_->engine->stop();
-    }
+    const auto end = [](const auto& part, auto... grace) {
+        if (part) {
+            part->stop(grace...);
+        }
+    };
+    end(body_->listeners, kShutdownGrace);
+    end(body_->stop_listener, kShutdownGrace);
+    end(body_->relay);
+    end(body_->platform);
+    end(body_->notices);
+    end(body_->workers);
+    end(body_->outbox);
+    end(body_->engine);
     if (body_->started && !body_->store->has_failed()) {
         body_->plane->close();
         body_->witnesses->stop();

@@ -50,6 +50,9 @@ struct AccountTag {
 struct ConcernTag {
     static constexpr std::string_view name = "concern_id";
 };
+struct NoticeTag {
+    static constexpr std::string_view name = "notice_id";
+};
 struct OrderClientTag {
     static constexpr std::string_view name = "order_client_id";
 };
@@ -69,6 +72,7 @@ using IntentId = Id<IntentTag>;
 using StrategyId = Id<StrategyTag>;
 using AccountId = Id<AccountTag>;
 using ConcernId = Id<ConcernTag>;          // An account and one of its markets (SEMANTICS S2).
+using NoticeId = Id<NoticeTag>;            // Derived from the record it tells of.
 using OrderClientId = Id<OrderClientTag>;  // Derived from the intent (SEMANTICS S10).
 
 // The chain of what belongs to no tenant: global kill switch, tenants coming and going, start-up.

@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "core/ledger/protected_rows.h"
+#include "core/notices/notice_rules.h"
 
 namespace interlock {
 
@@ -146,7 +147,14 @@ Result<AuditRecord> Turn::seal_draft(AuditDraft draft) {
     commit_.audit.push_back(
         {tenant_id, sealed.record.seq, std::move(sealed.canonical), sealed.record.hash});
     staged_.heads[tenant_id] = std::move(head);
+    note_notice(sealed.record);
     return std::move(sealed.record);
+}
+
+void Turn::note_notice(const AuditRecord& record) {
+    if (auto notice = notice_of(record)) {
+        notices_.push_back(*std::move(notice));
+    }
 }
 
 EffectId Turn::effect(EffectDraft draft) {
@@ -241,6 +249,7 @@ Result<SealPoint> Turn::audit_seal(
     commit_.audit.push_back(
         {tenant_id, seq, std::move(sealed.canonical), sealed.record.hash, anew.has_value()});
     staged_.heads[tenant_id] = std::move(head);
+    note_notice(sealed.record);
     return SealPoint{seq, std::move(sealed.record.hash), now_, rows};
 }
 

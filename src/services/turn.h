@@ -21,6 +21,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "contracts/audit/audit_record.h"
+#include "contracts/notices/notice.h"
 #include "contracts/principal/principal.h"
 #include "core/ledger/fold.h"
 #include "core/ledger/hash_chain.h"
@@ -77,6 +78,15 @@ struct StillRunning {
 using TurnReply = std::variant<Answer, StillRunning>;
 
 class Turn;
+
+// Who hears of the records that people are told of (core/notices). Called at the end of the turn
+// that made them, so that what it stages is committed with them or not at all.
+class NoticeRule {
+public:
+    virtual ~NoticeRule() = default;
+    // Never fails the turn: a stop must not depend on whether anybody can be told of it.
+    virtual void tell(Turn& turn, std::vector<Notice> notices) = 0;
+};
 
 struct TurnRequest {
     TenantId tenant_id;
@@ -313,6 +323,7 @@ private:
     HeldState& stage(
         const std::string& machine_key, std::string text, KeepState keep = KeepState::in_memory);
     Result<AuditRecord> seal_draft(AuditDraft draft);
+    void note_notice(const AuditRecord& record);
     // turn_fold.cc
     Result<Occurrence> occurrence(AuditDraft& draft, const Repeat& repeat) const;
     Result<FoldRow> load_folds(const std::string& machine_key);
@@ -336,6 +347,7 @@ private:
     std::map<TenantId, std::map<std::string, RowChange>> open_rows_;
     std::vector<std::function<void()>> after_commit_;
     std::vector<std::pair<OperationId, Answer>> completed_;
+    std::vector<Notice> notices_;  // Of its records.
     const Folding folding_;
     bool has_counted_ = false;
     std::size_t fold_states_ = 0;  // Of commit_, written by folding itself; likewise these.

@@ -182,8 +182,8 @@ TurnRunner::Decided TurnRunner::decide(TurnRequest& request, BatchStage& batch, 
         reply = request.decide(*made);
     }
     if (reply) {
-        if (Result<void> named = made->audit_rows(); !named) {
-            reply = std::unexpected(std::move(named).error());
+        if (Result<void> finished = finish(*made); !finished) {
+            reply = std::unexpected(std::move(finished).error());
         }
     }
     const auto refuse = [&](Error error) {
@@ -234,6 +234,14 @@ TurnRunner::Decided TurnRunner::decide(TurnRequest& request, BatchStage& batch, 
     decided.after_commit = std::move(turn.after_commit_);
     decided.completed = std::move(turn.completed_);
     return decided;
+}
+
+// What belongs to every turn that is decided: its notices, and records of the rows that are left.
+Result<void> TurnRunner::finish(Turn& turn) {
+    if (notice_rule_ != nullptr && !turn.notices_.empty()) {
+        notice_rule_->tell(turn, std::exchange(turn.notices_, {}));
+    }
+    return turn.audit_rows();
 }
 
 void TurnRunner::take_unrecorded(Turn& turn, Decided& decided) {

@@ -90,6 +90,8 @@ public:
     // What a tenant's refusals may write; without a rule there is no bound.
     using BudgetRule = std::function<std::optional<WriteBudget>(const TenantId&)>;
     void set_budget_rule(BudgetRule rule) { budget_rule_ = std::move(rule); }
+    // Without a rule nobody is told of anything.
+    void set_notice_rule(NoticeRule& rule) { notice_rule_ = &rule; }
     // Off: every repeat is recorded.
     void set_folding(Folding folding) { folding_ = folding; }
 
@@ -151,6 +153,7 @@ private:
     };
     std::vector<Memory> recall(std::span<const TurnRequest> requests);
     Decided decide(TurnRequest& request, BatchStage& batch, Memory memory);
+    Result<void> finish(Turn& turn);
     static void take_unrecorded(Turn& turn, Decided& decided);
     static std::optional<Result<Answer>> remembered(
         const TurnRequest& request, const BatchStage& batch, const Memory& memory);
@@ -191,6 +194,7 @@ private:
     std::function<void(const Error&)> commit_failure_rule_;
     OutcomeRule outcome_rule_;
     BudgetRule budget_rule_;
+    NoticeRule* notice_rule_ = nullptr;
     Folding folding_ = Folding::allowed;
 };
 

@@ -24,7 +24,7 @@ public:
         std::string from;
         Clock& clock;
         IdSource& ids;
-        std::size_t files_max = kOutboxFilesMax;  // Smaller in tests only.
+        std::size_t files_max = kOutboxFilesMax;  // Smaller for who must leave room.
     };
     // Makes the folder (0700) when it is missing.
     static Result<std::unique_ptr<FileMailer>> open(Parts parts);

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "adapters/mail/file_mailer.h"
 #include "base/errors.h"
 
 namespace interlock {
@@ -13,7 +12,8 @@ Result<std::unique_ptr<Mailer>> open_mailer(MailSettings settings, Clock& clock,
             {.folder = std::move(settings.folder),
              .from = std::move(settings.from),
              .clock = clock,
-             .ids = ids});
+             .ids = ids,
+             .files_max = settings.files_max});
     }
     if (settings.delivery == "smtp") {
         settings.smtp.from = std::move(settings.from);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "adapters/mail/file_mailer.h"
 #include "adapters/mail/smtp_mailer.h"
 
 namespace interlock {
@@ -12,7 +13,8 @@ struct MailSettings {
     std::string delivery = "file";  // Or "smtp".
     std::string folder;             // Of "file".
     std::string from = "interlock@localhost";
-    SmtpSettings smtp;  // Its `from` is the one above.
+    std::size_t files_max = kOutboxFilesMax;  // Of "file".
+    SmtpSettings smtp;                        // Its `from` is the one above.
 };
 
 Result<std::unique_ptr<Mailer>> open_mailer(MailSettings settings, Clock& clock, IdSource& ids);

@@ -40,6 +40,19 @@ bool is_trial_over(const SignupFacts& signup, Timestamp now) {
     return signup.is_active && signup.trial_expires && *signup.trial_expires <= now;
 }
 
+std::optional<Timestamp> next_trial_word(const SignupFacts& signup, Timestamp now) {
+    if (!signup.is_active || !signup.trial_expires) {
+        return std::nullopt;
+    }
+    for (const Duration before : kTrialWarnings) {
+        const Timestamp at = *signup.trial_expires - before;
+        if (at > now) {
+            return at;
+        }
+    }
+    return signup.trial_expires;
+}
+
 bool is_unclaimed(const SignupFacts& signup) {
     return !signup.is_active && !signup.activated_at;
 }

@@ -5,6 +5,8 @@
 // no end, or ends it.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <span>
 
 #include "contracts/bot/account_view.h"
@@ -30,6 +32,11 @@ SignupFacts with_plan(SignupFacts signup, const std::optional<PlanName>& plan, T
 
 // The trial's time is up, and nobody has said so yet.
 bool is_trial_over(const SignupFacts& signup, Timestamp now);
+
+// When something is to be said of a trial next: that it ends soon, twice, and that it is over.
+inline constexpr std::array<Duration, 2> kTrialWarnings = {
+    Duration::of_days(3), Duration::of_days(1)};
+std::optional<Timestamp> next_trial_word(const SignupFacts& signup, Timestamp now);
 
 // Neither used under a plan nor taken over by its owner.
 bool is_unclaimed(const SignupFacts& signup);

@@ -38,6 +38,19 @@ TEST(Plans, AreConfirmedRenewedOrEnded) {
     EXPECT_EQ(renewed.trial_expires, Timestamp{70} + kTrialLife);
 }
 
+TEST(Plans, SayTwiceThatATrialEndsAndThenThatItHas) {  // notices.md 1.1
+    SignupFacts signup;
+    signup.trial_expires = Timestamp{} + kTrialLife;
+    const Timestamp three_days = *signup.trial_expires - Duration::of_days(3);
+    const Timestamp one_day = *signup.trial_expires - Duration::of_days(1);
+    EXPECT_EQ(next_trial_word(signup, {}), three_days);
+    EXPECT_EQ(next_trial_word(signup, three_days - Duration{1}), three_days);
+    EXPECT_EQ(next_trial_word(signup, three_days), one_day);
+    EXPECT_EQ(next_trial_word(signup, one_day), signup.trial_expires);
+    EXPECT_EQ(next_trial_word(with_plan(signup, PlanName::pro, {}), {}), std::nullopt);
+    EXPECT_EQ(next_trial_word(with_plan(signup, std::nullopt, {}), {}), std::nullopt);
+}
+
 TEST(Plans, OfTheOperatorsTenantsHaveNoBoundsButTheBotsOwn) {
     const BotAccountView view = view_of(TenantId::trusted("demo"), {}, {0});
     EXPECT_EQ(view.symbols_max, kBotSymbolsMax);

@@ -17,7 +17,7 @@
 namespace interlock {
 
 // The keys of these states begin so; "tenant_count" is a whole key.
-inline constexpr std::array<std::string_view, 13> kProtectedPrefixes{
+inline constexpr std::array<std::string_view, 14> kProtectedPrefixes{
     "account/",
     "approval/",
     "archive/",
@@ -26,6 +26,7 @@ inline constexpr std::array<std::string_view, 13> kProtectedPrefixes{
     "human/",
     "kill/",
     "loop/",
+    "notify/",
     "onboarding/",
     "restore/",
     "tenant/",

@@ -13,6 +13,8 @@ TEST(ProtectedRows, WhoExistsHangsOnTheSystemAndTheRestOnItsTenant) {
     EXPECT_EQ(protected_row("email/00", "{}")->chain, system_tenant());
     EXPECT_EQ(protected_row("kill/alpha", "{}")->chain.text(), "alpha");
     EXPECT_EQ(protected_row("approval/alpha/apr_1", "{}")->chain.text(), "alpha");
+    EXPECT_EQ(protected_row("notify/alpha", "{}")->chain.text(), "alpha");
+    EXPECT_FALSE(protected_row("notices/alpha", "{}"));
     EXPECT_FALSE(protected_row("order/alpha/paper/main/1", "{}"));
     EXPECT_FALSE(protected_row("books/alpha/paper/main", "{}"));
 }

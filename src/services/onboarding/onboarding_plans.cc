@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "core/notices/notice_rules.h"
 #include "services/onboarding/onboarding_service.h"
 
 namespace interlock {
@@ -19,7 +20,8 @@ TimerId unclaimed_timer(const TenantId& tenant_id) {
 
 void OnboardingService::set_plan_timer(
     Turn& turn, const TenantId& tenant_id, const SignupFacts& signup) {
-    if (!signup.is_active || !signup.trial_expires) {
+    const auto next = next_trial_word(signup, turn.now());
+    if (!next) {
         turn.clear_timer(plan_timer(tenant_id));
         return;
     }
@@ -28,7 +30,7 @@ void OnboardingService::set_plan_timer(
          .tenant_id = tenant_id,
          .kind = "plan_expiry",
          .json = "{}",
-         .due_at = *signup.trial_expires});
+         .due_at = *next});
 }
 
 void OnboardingService::set_unclaimed_timer(
@@ -51,7 +53,14 @@ Result<void> OnboardingService::end_plan(Turn& turn) {
 
 Result<void> OnboardingService::expire(Turn& turn) {
     TRY_ASSIGN(OnboardingRow row, load_row(turn, turn.tenant_id()));
-    if (!row.signup || !is_trial_over(*row.signup, turn.now())) {
+    if (!row.signup || !next_trial_word(*row.signup, turn.now())) {
+        return {};
+    }
+    if (!is_trial_over(*row.signup, turn.now())) {
+        AuditDraft draft = turn.draft(std::string(kTrialEndsEvent));
+        draft.detail.set("trial_expires", to_text(*row.signup->trial_expires));
+        TRY(turn.audit(std::move(draft)));
+        set_plan_timer(turn, turn.tenant_id(), *row.signup);
         return {};
     }
     row.signup->is_active = false;

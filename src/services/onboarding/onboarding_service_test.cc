@@ -268,6 +268,29 @@ TEST(Onboarding, ATrialEndsAtItsTimeAndIsRecordedOnce) {
     EXPECT_EQ(desk.count_in_ledger(tenant_id, "PLAN_EXPIRED"), 1);
 }
 
+TEST(Onboarding, ATrialSaysThreeDaysAndOneDayBeforeThatItEnds) {  // notices.md 1.1
+    OnboardingDesk desk;
+    const TenantId tenant_id = desk.signup()->tenant_id;
+    const auto said = [&] { return desk.count_in_ledger(tenant_id, "PLAN_EXPIRES_SOON"); };
+    desk.pass({kTrialLife.microseconds - kTrialWarnings[0].microseconds - 1});
+    EXPECT_EQ(said(), 0);
+    desk.pass({1});
+    EXPECT_EQ(said(), 1);
+    desk.pass({kTrialWarnings[0].microseconds - kTrialWarnings[1].microseconds});
+    EXPECT_EQ(said(), 2);
+    desk.pass(kTrialWarnings[1]);
+    EXPECT_EQ(said(), 2);
+    EXPECT_EQ(desk.count_in_ledger(tenant_id, "PLAN_EXPIRED"), 1);
+}
+
+TEST(Onboarding, APlanThatIsConfirmedMeanwhileHasNothingToSay) {
+    OnboardingDesk desk;
+    const TenantId tenant_id = desk.signup()->tenant_id;
+    ASSERT_TRUE(set_plan(desk, tenant_id, PlanName::pro));
+    desk.pass(kTrialLife);
+    EXPECT_EQ(desk.count_in_ledger(tenant_id, "PLAN_EXPIRES_SOON"), 0);
+}
+
 TEST(Onboarding, ATrialIsOverForReadersBeforeItsTimerHasComeUp) {
     OnboardingDesk desk;
     const TenantId tenant_id = desk.signup()->tenant_id;
