@@ -122,7 +122,8 @@ Result<void> blur_touches(Turn& turn) {
     return {};
 }
 
-// The plant shut_exit: a verdict with the throttle's reason, over a plan of sells alone.
+// The plant shut_exit: a verdict with the throttle's reason, over sells that pass otherwise. A plan
+// that sells more than is held is no exit.
 Result<void> refuse_exit(Turn& turn, const DecisionId& decision_id) {
     TRY_ASSIGN(const auto stored, load_decision(turn, turn.tenant_id(), decision_id));
     const bool only_sells = stored && !stored->plan.intents.empty() &&
@@ -133,7 +134,8 @@ Result<void> refuse_exit(Turn& turn, const DecisionId& decision_id) {
         return {};
     }
     Decision decision = *stored;
-    if (Json* reasons = decision.validation.find("blocking_reasons")) {
+    Json* reasons = decision.validation.find("blocking_reasons");
+    if (reasons != nullptr && reasons->items().empty()) {
         const Symbol& symbol = decision.plan.intents.front().symbol;
         reasons->push("policy_guardrails:strategy_disabled:" + std::string(symbol.text()));
         save_decision(turn, std::move(decision));

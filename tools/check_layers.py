@@ -38,6 +38,7 @@ MAY_USE = {
     "adapters/twilio": ["adapters/chat"],
     "adapters/wecom": ["adapters/chat"],
     "adapters/wake": ["ports", "net"],
+    "adapters/webhook": ["ports", "net"],
     "adapters/witness": ["net", "adapters/system"],
 }
 MUST_EXIST = ("base", "contracts", "core", "net", "services", "api")
