@@ -16,7 +16,7 @@ namespace {
 constexpr Access kReaders{
     .host_operator = true, .human = true, .agent = Scope::read, .system_tenant = true};
 constexpr std::size_t kReasonBytesMax = 500;
-constexpr ToolHints kReadTool{.read_only = true, .destructive = false, .idempotent = true};
+const ToolHints kReadTool{.read_only = true, .destructive = false, .idempotent = true};
 
 Json schema_of(std::string_view text) {
     auto schema = parse_json(text);

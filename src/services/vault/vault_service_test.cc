@@ -24,7 +24,7 @@ TEST(Vault, GivesBackTheKeysThatWerePut) {
     VaultDesk desk;
     ExchangeKeys keys = VaultDesk::keys("key-0123456789");
     keys.api_password.emplace("pass phrase");
-    ASSERT_TRUE(desk.ask<KeyReport>(&Service::put, VaultDesk::human(), std::move(keys)));
+    ASSERT_TRUE(desk.put(VaultDesk::human(), std::move(keys)));
     const auto opened = desk.open("demo");
     ASSERT_TRUE(opened);
     EXPECT_EQ(opened->exchange, "paper");
