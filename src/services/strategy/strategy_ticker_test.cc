@@ -247,7 +247,12 @@ TEST_F(StrategyTickerTest, ABlockEndsOnRecordWithTheStrategyThatItHeldUp) {
     EXPECT_EQ(ended(), "own: it trades again; " + all);
     world.pass(Duration::of_seconds(20));
     EXPECT_EQ(ended(), "own: it trades again; " + all);
-    ASSERT_EQ(word(world.decide(StrategyWorld::payload("d3", "resume")), "status"), "applied");
+    // Nobody resumes it while its account is off.
+    EXPECT_EQ(word(world.decide(StrategyWorld::payload("d3", "resume")), "status"), "rejected");
+    set_trading(true, "on for a moment");
+    const Json resumed = world.decide(StrategyWorld::payload("d3b", "resume"));
+    ASSERT_EQ(word(resumed, "status"), "applied") << to_text(resumed);
+    set_trading(false, "off once more");
     world.pass(Duration::of_seconds(3));
     EXPECT_EQ(world.count("TRADING_BLOCKED"), 3);
 
