@@ -316,7 +316,7 @@ void ApiWorld::build_bots() {
         .clock = world_->clock,
         .ticker = *plane.ticker,
         .decisions = *plane.decisions,
-        .supervisor = nullptr,
+        .supervisor = plane.supervisor.get(),
         .bots = bots_.get()});
 }
 

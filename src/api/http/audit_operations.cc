@@ -259,6 +259,7 @@ Operation artifact_operation(LedgerService& ledger) {
         .query = {},
         .request_schema = {},
         .answer_schema = {},
+        .answer_content_types = {"application/octet-stream"},
         .tool = std::nullopt,
         .handle =
             [&ledger](ApiCall call, ApiReplyTo reply) {

@@ -64,6 +64,7 @@ void register_health_operations(OperationTable& table, HealthParts parts) {
         "For the operator. A scraper without a credential uses the listener of `metrics.listen`.";
     // Not by where a call comes from: behind a proxy everybody comes from this machine.
     metrics.access = kOperator;
+    metrics.answer_content_types = {std::string(kMetricsContentType)};
     metrics.handle = [&source = parts.metrics](ApiCall, ApiReplyTo reply) {
         ApiReply out;
         out.content_type = kMetricsContentType;
