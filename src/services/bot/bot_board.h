@@ -98,7 +98,8 @@ public:
     void put_back(const Due& due, Duration not_before);
     struct Done {
         Duration next_at;
-        bool pulsed = false;                     // The venue was asked and the strategies looked.
+        bool is_fresh = false;                   // The venue's news went into the books.
+        bool pulsed = false;                     // The strategies looked as well.
         std::vector<std::string> warnings = {};  // Why markets of it are not quoted.
         std::optional<Blocked> held = {};        // When that is all of them.
         bool needs_hydration = false;

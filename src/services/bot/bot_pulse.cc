@@ -53,7 +53,7 @@ TurnRequest BotService::pulse_turn(BotBoard::Due due, Result<Fetched> fetched) {
                 due, moment, {.next_at = later(now, kPulseAgain), .needs_hydration = true});
             return;
         }
-        if (*shared && done->pulsed) {
+        if (*shared && done->is_fresh) {
             board_.show_report(due.tenant_id, {(*shared)->report, (*shared)->ended_at, now});
         }
         board_.finish(due, moment, *done);
@@ -84,8 +84,8 @@ Result<BotBoard::Done> BotService::run_pulse(
         return BotBoard::Done{.next_at = later(now, kPulseAgain)};
     }
     TRY_ASSIGN(BotBoard::Done done, look(turn, record, *fetched, due.due_at));
-    done.next_at = next;
-    done.pulsed = true;
+    done.next_at = done.pulsed ? next : later(now, kPulseAgain);
+    done.is_fresh = true;
     return done;
 }
 
@@ -176,8 +176,12 @@ Result<BotBoard::Done> BotService::look(
         batch.ids.push_back(bot_strategy_id(symbol));
     }
     TRY_ASSIGN(StrategyTicker::Round round, parts_.ticker.look_at(turn, batch));
+    if (round.is_waiting) {
+        return BotBoard::Done{};  // The venue's news are taken; the strategies come after.
+    }
     Json books = Json::object();
     BotBoard::Done done = markets_seen(batch.account, record, round, books);
+    done.pulsed = true;
     const auto ids_json = [](const std::vector<StrategyId>& ids) {
         Json list = Json::array();
         for (const StrategyId& id : ids) {

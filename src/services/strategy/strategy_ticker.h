@@ -66,6 +66,9 @@ public:
         BlockedRow noted = {};                    // What blocks them, as on record.
         std::map<StrategyId, Blocked> held = {};  // Those that their own market blocks.
         bool has_latched = false;                 // One of them ticks no more.
+        // Their account is looked at after a start (core/account/recovery.h): nothing was stepped,
+        // noted or recorded, and what they left at the venue stays there.
+        bool is_waiting = false;
     };
     Result<Round> look_at(Turn& turn, const StrategyRuntime::Batch& batch);
     struct Act {
