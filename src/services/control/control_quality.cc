@@ -199,14 +199,14 @@ void ControlService::on_order_news(Turn& turn, const LoopService::OrderNews& new
     });
 }
 
-std::vector<TurnRequest> ControlService::quality_turns(Timestamp now) {
+std::vector<TurnRequest> ControlService::quality_turns(Duration now) {
     std::set<VenueAccount> accounts;
     {
         const std::lock_guard lock(shared_->mutex);
         if (shared_->next_judgement && now < *shared_->next_judgement) {
             return {};
         }
-        shared_->next_judgement = now + kQualityEvery;
+        shared_->next_judgement = {now.microseconds + kQualityEvery.microseconds};
         for (const auto& [market, window] : shared_->windows) {
             accounts.insert(market.account);
         }

@@ -73,7 +73,7 @@ public:
     void watch(const VenueAccount& account, const Symbol& symbol);
     // What the venue watch learned; any thread.
     void note_venue(TradeMode mode, std::optional<Timestamp> reached_at, std::int64_t skew_ms);
-    std::vector<TurnRequest> quality_turns(Timestamp now);
+    std::vector<TurnRequest> quality_turns(Duration now);  // Clock::monotonic().
     enum class Judgement { regular, after_news };
     // After news a concern can only get worse: leaving takes regular evaluations.
     TurnRequest quality_turn(const VenueAccount& account, Judgement judgement);

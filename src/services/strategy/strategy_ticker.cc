@@ -98,7 +98,7 @@ Plan only_symbol(const Symbol& symbol) {
 
 }  // namespace
 
-std::vector<TurnRequest> StrategyTicker::due_turns(Timestamp now) {
+std::vector<TurnRequest> StrategyTicker::due_turns(Duration now) {
     std::vector<TurnRequest> turns;
     for (StrategyRuntime::Batch& batch : parts_.runtime.take_due(now)) {
         turns.push_back(tick_turn(std::move(batch)));
@@ -540,8 +540,7 @@ Result<bool> StrategyTicker::fail_tick(Turn& turn, StrategyInstance instance, co
              }}));
     }
     if (latched) {
-        turn.after_commit(
-            [this, instance, now = turn.now()] { parts_.runtime.reconcile(instance, now); });
+        turn.after_commit([this, instance] { parts_.runtime.reconcile(instance); });
     }
     save_instance(turn, std::move(instance));
     return latched;

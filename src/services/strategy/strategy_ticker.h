@@ -49,8 +49,9 @@ public:
     // Before the engine starts; it outlives every turn.
     void set_keeper(const StrategyKeeper& keeper) { keeper_ = &keeper; }
 
-    // The turns of everything that is due; the watch submits them, the simulator runs them.
-    std::vector<TurnRequest> due_turns(Timestamp now);
+    // The turns of everything that is due; the watch submits them, the simulator runs them. `now`
+    // is Clock::monotonic().
+    std::vector<TurnRequest> due_turns(Duration now);
     TurnRequest tick_turn(StrategyRuntime::Batch batch);
     // One instance acts on its plan; void when it comes after `not_after`.
     TurnRequest act_turn(

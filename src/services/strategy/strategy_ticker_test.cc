@@ -481,7 +481,7 @@ struct FailingStrategyTest : StrategyTickerTest, ::testing::WithParamInterface<F
                 const auto instance,
                 load_instance(
                     t, {world.tenant, TradeMode::paper}, StrategyId::trusted(instance_id)));
-            broken.reconcile(*instance, t.now());
+            broken.reconcile(*instance);
             return Answer{200, "{}"};
         };
         turn.reply = [](Result<Answer>) {};
@@ -489,7 +489,7 @@ struct FailingStrategyTest : StrategyTickerTest, ::testing::WithParamInterface<F
     }
     void tick() {
         world.clock.advance(Duration::of_seconds(1));
-        for (TurnRequest& turn : ticker.due_turns(world.clock.now())) {
+        for (TurnRequest& turn : ticker.due_turns(world.clock.monotonic())) {
             world.submit(std::move(turn));
         }
         world.run_effects();
