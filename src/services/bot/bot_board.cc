@@ -152,6 +152,7 @@ void BotBoard::finish(const Due& due, const Moment& moment, const Done& done) {
             view.pulses_late += moment.now >= later(due.due_at, kPulseEvery) ? 1 : 0;
             view.warnings = done.warnings;
             view.held = done.held;
+            view.smaller = done.smaller;
         });
     }
     if (entry.due_at) {

@@ -52,6 +52,7 @@ struct BotView {
     std::int64_t pulses_late = 0;       // Began a whole period after they were due.
     std::vector<std::string> warnings;  // Why markets are not quoted, as of the last look.
     std::optional<Blocked> held;        // All are held up; told by the first.
+    std::vector<std::string> smaller;   // Why markets that are quoted get smaller orders.
     std::optional<VenueReport> report;  // As last fetched, without its fills.
     std::optional<Timestamp> fetched_at;
     Duration shown_at;  // Monotonic: when `report` came.
@@ -102,6 +103,7 @@ public:
         bool pulsed = false;                     // The strategies looked as well.
         std::vector<std::string> warnings = {};  // Why markets of it are not quoted.
         std::optional<Blocked> held = {};        // When that is all of them.
+        std::vector<std::string> smaller = {};   // Why others get smaller orders.
         bool needs_hydration = false;
     };
     struct Moment {

@@ -162,6 +162,10 @@ BotBoard::Done BotService::markets_seen(
         } else if (auto sentence = facts && maker ? maker->why_too_small(*facts) : std::nullopt) {
             done.warnings.push_back(*std::move(sentence));
         }
+        if (const auto less = round.smaller.find(bot_strategy_id(symbol));
+            less != round.smaller.end()) {
+            done.smaller.push_back(less->second);
+        }
     }
     if (held_count < record.markets.size()) {
         done.held.reset();

@@ -151,6 +151,10 @@ Json BotService::status(const TenantId& tenant_id) const {
     const BotView& view = seen ? *seen : none;
     const BotRecord& record = view.record;
     const std::optional<Blocked> blocked = why_blocked(tenant_id, view);
+    std::vector<std::string> warnings = view.warnings;
+    if (record.state == BotState::running && !blocked) {
+        warnings.insert(warnings.end(), view.smaller.begin(), view.smaller.end());
+    }
     return Json::object({
         {"bot_state", to_word(record.state)},
         {"trading", record.state == BotState::running && !blocked},
@@ -162,7 +166,7 @@ Json BotService::status(const TenantId& tenant_id) const {
         {"last_pulse_at", time_or_null(view.last_pulse_at)},
         {"pulses", view.pulses},
         {"pulses_late", view.pulses_late},
-        {"warnings", json_list(view.warnings)},
+        {"warnings", json_list(warnings)},
         {"config_version", record.config_version},
         {"trouble", record.trouble.empty() ? Json() : Json(record.trouble)},
     });

@@ -150,6 +150,8 @@ private:
     Result<void> on_deadline(Turn& turn, const TimerItem& timer);
 
     // control_quality.cc
+    // What people should know of the account's execution although it blocks nothing.
+    Result<std::vector<std::string>> warnings_of(Turn& turn, const VenueAccount& account);
     Result<std::vector<LoopService::MarketMode>> market_modes(
         Turn& turn, const VenueAccount& account);
     Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);

@@ -179,6 +179,9 @@ Result<void> StrategyTicker::tick_one(
     if (sight->blocked && !facts.blocked) {
         round.held.emplace(id, *sight->blocked);
     }
+    if (auto smaller = why_smaller(*sight->concern); smaller && !sight->blocked) {
+        round.smaller.emplace(id, *std::move(smaller));
+    }
     if (sight->instance->mode == InstanceMode::active && !facts.blocked) {
         std::string code = word_of(round.noted.strategies, id);
         TRY(note_blocked(turn, {facts.key, &id, sight->blocked, code}));

@@ -64,9 +64,10 @@ public:
         std::vector<StrategyId> acting;                 // Have something to change, and may.
         // The hashes of the `state` and `market` that they looked at; those are not kept.
         Json seen = {};
-        BlockedRow noted = {};                    // What blocks them, as on record.
-        std::map<StrategyId, Blocked> held = {};  // Those that their own market blocks.
-        bool has_latched = false;                 // One of them ticks no more.
+        BlockedRow noted = {};                           // What blocks them, as on record.
+        std::map<StrategyId, Blocked> held = {};         // Those that their own market blocks.
+        std::map<StrategyId, std::string> smaller = {};  // Those that trade, and are held to less.
+        bool has_latched = false;                        // One of them ticks no more.
         // Their account is looked at after a start (core/account/recovery.h): nothing was stepped,
         // noted or recorded, and what they left at the venue stays there.
         bool is_waiting = false;
