@@ -170,14 +170,16 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
         send(problem(call.error(), *operation));
         return;
     }
-    operation->handle(*std::move(call), [this, operation, send](Result<ApiReply> reply) {
-        if (reply && reply->status >= 400) {
-            reply->body = spoken_answer(reply->body, parts_.table, in_route_words);
+    // Who came over the host's own socket has its commands; nobody else has.
+    const bool is_at_host = request.listener == Listener::operator_socket;
+    const FaceWords words = is_at_host ? in_route_words : in_remote_words;
+    operation->handle(*std::move(call), [=, this](Result<ApiReply> reply) {
+        if (reply && (reply->status >= 400 || (!is_at_host && names_a_command(reply->body)))) {
+            reply->body = spoken_answer(reply->body, parts_.table, words);
         }
         HttpResponse response =
             reply ? to_response(*std::move(reply))
-                  : problem(
-                        spoken(std::move(reply).error(), parts_.table, in_route_words), *operation);
+                  : problem(spoken(std::move(reply).error(), parts_.table, words), *operation);
         parts_.metrics.on_request(operation->id, response.status);
         send(std::move(response));
     });
