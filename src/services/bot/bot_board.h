@@ -92,6 +92,7 @@ public:
         Duration due_at;
         std::size_t symbols = 0;
         bool needs_hydration = false;  // The process is new, or the venue was away.
+        bool is_new = false;           // Was not read in this life of the process.
     };
     // What is due and not under way, longest waiting first; each counts as under way from now on.
     std::vector<Due> take_due(Duration now, std::size_t count_max);
@@ -139,6 +140,7 @@ private:
         std::optional<Duration> due_at;  // Nothing: does not pulse.
         bool is_under_way = false;
         bool needs_hydration = true;
+        bool is_new = true;
         std::map<std::string, Kept, std::less<>> texts;
     };
     // Readers keep the view they were given; a change makes a new one.

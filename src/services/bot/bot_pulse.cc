@@ -72,7 +72,9 @@ Result<BotBoard::Done> BotService::run_pulse(
         return BotBoard::Done{.next_at = next};
     }
     Stall stall = record.stall;
-    stall.is_stalled = stall.is_stalled || due.needs_hydration;
+    if (!stall.is_stalled && due.needs_hydration) {
+        stall = {.is_stalled = true, .cause = due.is_new ? StallCause::start : StallCause::pulse};
+    }
     const StallStep step =
         step_stall(stall, fetched ? PulseOutcome::good : PulseOutcome::timed_out, turn.now());
     if (!fetched || stall.is_stalled) {
@@ -103,7 +105,9 @@ Result<BotBoard::Done> BotService::run_stalled(
             turn,
             record,
             {.event = "BOT_STALLED",
-             .reason = why.empty() ? "the server was started" : why,
+             .reason = !why.empty()                              ? why
+                       : record.stall.cause == StallCause::start ? "the server was started"
+                                                                 : "a pulse failed",
              .severity = why.empty() ? AuditSeverity::info : AuditSeverity::critical}));
     }
     const Duration wait =

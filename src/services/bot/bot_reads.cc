@@ -98,26 +98,6 @@ Json position_json(const SymbolBook& book) {
     });
 }
 
-// The bot's own word, which its strategies repeat.
-std::optional<Blocked> why_stalled(const BotRecord& record) {
-    if (record.state != BotState::running) {
-        return std::nullopt;
-    }
-    if (!record.is_connected) {
-        return Blocked{
-            "stalled",
-            "The session with the exchange is closed.",
-            "POST /connect-exchange opens it again."};
-    }
-    if (record.stall.is_stalled) {
-        return Blocked{
-            "stalled",
-            "The exchange does not answer; nothing is placed until it has answered twice in a row.",
-            "It is asked again by itself; look at /exchange_status."};
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Blocked> BotService::why_held_up(const StrategyInstance& instance) const {
