@@ -143,6 +143,9 @@ Json money() {
          schema::map(
              schema::object({{"value", schema::text()}, {"asset", schema::text()}}),
              "What each amount is worth at the mid of then.")},
+        {"total",
+         schema::or_null(schema::object(
+             {{"value", schema::text()}, {"asset", schema::text()}}, "All of them together."))},
     });
 }
 
