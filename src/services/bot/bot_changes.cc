@@ -144,7 +144,13 @@ Result<void> BotService::check_config(
 Result<TurnReply> BotService::run_change(Turn& turn, const Change& wanted) {
     TRY_ASSIGN(const BotRecord record, load(turn));
     UpdatedConfig checked = updated(record.config, wanted.update);
-    TRY(check_config(turn, record, checked));
+    checked.problems.insert(
+        checked.problems.begin(), wanted.problems.begin(), wanted.problems.end());
+    const Result<void> sound = check_config(turn, record, checked);
+    if (!sound && sound.error() != errors::invalid_request && !wanted.problems.empty()) {
+        return std::unexpected(config_refusal(wanted.problems));  // The rest cannot be judged now.
+    }
+    TRY(sound);
     BotConfig next = std::move(checked.config);
     const Json changes = difference(record.config, next);
     if (changes.members().empty()) {
