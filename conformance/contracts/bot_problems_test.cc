@@ -59,5 +59,26 @@ TEST_F(BotProblems, ARequestWithAnUnknownFieldChangesNothingHoweverGoodTheRestIs
     EXPECT_TRUE(waiting.find("approvals")->items().empty()) << to_text(waiting);
 }
 
+// bots F5: the report says why a market is quoted as it is; the key of the bot may read it.
+TEST_F(BotProblems, TheKeyOfABotReadsTheReportsOfItsMarketsAndOfNoOthers) {
+    const HttpResponse own = api.at_tenant(owner, {"GET", "/instances/bot.btcusdt"});
+    EXPECT_EQ(own.status, 200) << own.body;
+    EXPECT_NE(BotApi::body_of(own).find("report"), nullptr);
+    EXPECT_EQ(own.body, api.at_key(owner, {"GET", "/instances/bot.btcusdt"}).body);
+    EXPECT_EQ(api.at_tenant(owner, {"GET", "/instances/bot.nothing"}).status, 404);
+    EXPECT_EQ(api.at_tenant(owner, {"GET", "/instances/str_other"}).status, 403);
+    EXPECT_EQ(api.at_tenant(owner, {"GET", "/instances"}).status, 403);
+    EXPECT_EQ(api.at_tenant(owner, {"POST", "/instances/bot.btcusdt/delete", R"({})"}).status, 403);
+    // Another's key is a bad key there.
+    const BotApi::Owner other = api.sign_up_in("elsewhere", "ready");
+    EXPECT_EQ(
+        api.world
+            .send(
+                {.path = "/api/" + owner.tenant + "/instances/bot.btcusdt",
+                 .headers = {{"X-Access-Key", other.key}}})
+            .status,
+        401);
+}
+
 }  // namespace
 }  // namespace interlock
