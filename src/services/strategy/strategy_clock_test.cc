@@ -41,22 +41,12 @@ TEST_P(StrategyClock, AGridGoesOnTradingWhenTheWallClockWasSet) {
     step_the_clock();
     world.pass(Duration::of_seconds(30));
     EXPECT_EQ(word(world.get(id), "status"), "running");
-    const auto sent = world.orders_sent();
-    const Json moved = Json::object({
-        {"grid_levels", 2},
-        {"grid_step_pct", "0.02"},
-        {"order_notional_quote", "100"},
-        {"tick_seconds", 1},
-    });
-    UpdateStrategyRequest request;
-    request.call.idempotency_key = IdempotencyKey::trusted("wider");
-    request.config = moved;
-    world.answer_of([&](LoopService::Reply reply) {
-        world.plane->strategies->update(
-            world.caller(), StrategyId::trusted(id), std::move(request), std::move(reply));
-    });
-    world.pass(Duration::of_seconds(30));
-    EXPECT_GT(world.orders_sent(), sent);
+    world.set_concern(ConcernStatus::informational);
+    world.pass(Duration::of_seconds(2));
+    EXPECT_EQ(world.open_orders(), 0u);
+    world.set_concern(ConcernStatus::active);
+    world.pass(Duration::of_seconds(5));
+    EXPECT_GT(world.open_orders(), 0u);
 }
 
 TEST_P(StrategyClock, AStepOfTheWallClockLeavesTheSupervisorsRoundsAlone) {
