@@ -127,7 +127,7 @@ public:
         run_turns();
         Round round;
         const std::int64_t begin = cpu_us_of_this_thread();
-        turns_ = plane_->ticker->due_turns(clock_.now());
+        turns_ = plane_->ticker->due_turns(clock_.monotonic());
         const std::size_t ticks = turns_.size();
         const std::size_t ran = run_turns();
         round.cpu_us = cpu_us_of_this_thread() - begin;

@@ -139,25 +139,34 @@ void BotInvariant::on_commit(const TurnCommit& turn, std::span<const AuditRecord
     check_left(turn);
 }
 
-// What a stop left is not cancelled because the server was started: recovery has to have seen more
-// than its own start and a venue that was silent.
+// No order is cancelled because the server was started: recovery has to have seen more than its own
+// start and a venue that was silent. Till then it takes no order of a bot back, running or stopped,
+// and no strategy takes back its own.
 void BotInvariant::check_left(const TurnCommit& turn) {
     for (const OutboxItem& effect : turn.outbox) {
         const auto json = parse_json(effect.json);
-        if (effect.kind != kCancelKind || !json ||
-            text_at(*json, "decision_id") != "sys_recovery") {
+        const std::string decision = json ? text_at(*json, "decision_id") : std::string();
+        const bool is_by_recovery = decision == "sys_recovery";
+        const bool is_planned = decision.starts_with(kBuiltinDecisionPrefix);
+        if (effect.kind != kCancelKind || (!is_by_recovery && !is_planned)) {
             continue;
         }
         const auto order = OrderClientId::parse(text_at(*json, "order_client_id"));
-        const VenueAccount account = bot_account_of(effect.tenant_id);
-        const Account* held = parts_.loop.find_account(account);
-        const bool is_left = order && orders_.contains({account, *order}) &&
-                             record_of(effect.tenant_id).state == BotState::stopped;
-        if (is_left && held != nullptr &&
-            std::ranges::all_of(held->recovery.reasons, [](const std::string& reason) {
+        const Json* const named = json->find("account");
+        const auto account = decode_venue_account(named == nullptr ? Json() : *named);
+        const Account* held = account ? parts_.loop.find_account(*account) : nullptr;
+        if (!order || held == nullptr) {
+            continue;
+        }
+        const RecoveryState& recovery = held->recovery;
+        const bool has_only_begun =
+            std::ranges::all_of(recovery.reasons, [](const std::string& reason) {
                 return reason == "startup" || reason == "venue_unreachable";
-            })) {
-            broken("left", "a start cancels " + order->text() + ", which a stop left");
+            });
+        const bool is_left = is_by_recovery ? orders_.contains({*account, *order})
+                                            : recovery.phase == RecoveryPhase::recovering;
+        if (has_only_begun && is_left) {
+            broken("left", decision + " cancels " + order->text() + " because of a start");
         }
     }
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Store = PlantInfo::Store;
 
-constexpr std::array<PlantInfo, 45> kPlants{{
+constexpr std::array<PlantInfo, 46> kPlants{{
     {Plant::act_before_commit,
      "act_before_commit",
      "effects are sent while their turn is still being committed",
@@ -194,6 +194,14 @@ constexpr std::array<PlantInfo, 45> kPlants{{
     {Plant::sweep_at_start,
      "sweep_at_start",
      "a restart cancels the orders that a stop left at the exchange",
+     "left",
+     Store::any,
+     true,
+     false,
+     true},
+    {Plant::plan_while_looking,
+     "plan_while_looking",
+     "strategies plan while recovery only looks at what a start found",
      "left",
      Store::any,
      true,

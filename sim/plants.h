@@ -52,6 +52,7 @@ enum class Plant {
     forget_stop,
     forget_bot,
     sweep_at_start,
+    plan_while_looking,
     act_unasked,
     agent_applies,
     keep_version,

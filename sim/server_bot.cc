@@ -100,6 +100,27 @@ Result<void> forget_inventory(Turn& turn) {
     return {};
 }
 
+// The plant plan_while_looking: while its strategies decide, the account is one that was doubted.
+Result<TurnReply> decide_doubting(Turn& turn, const VenueAccount& key, const TurnRequest& request) {
+    const auto pose = [&](bool only_looks) -> Result<bool> {
+        TRY_ASSIGN(const AccountView view, load_account(turn, key));
+        if (!view.account || view.account->recovery.phase != RecoveryPhase::recovering ||
+            view.account->recovery.only_looks == only_looks) {
+            return false;
+        }
+        Account posed = *view.account;
+        posed.recovery.only_looks = only_looks;
+        save_account(turn, std::move(posed));
+        return true;
+    };
+    TRY_ASSIGN(const bool has_posed, pose(false));
+    TRY_ASSIGN(TurnReply reply, request.decide(turn));
+    if (has_posed) {
+        TRY(pose(true));
+    }
+    return reply;
+}
+
 }  // namespace
 
 void Server::build_bots() {
@@ -223,6 +244,16 @@ void Server::plant_into_bot(TurnRequest& request) {
             TRY_ASSIGN(TurnReply reply, decide(turn));
             TRY(forget_inventory(turn));
             return reply;
+        };
+    }
+    const bool is_planning = request.function == "bot_pulse" ||
+                             request.function == "strategy_tick" ||
+                             request.function == "strategy_act";
+    if (world_.plant == Plant::plan_while_looking && is_planning) {
+        TurnRequest inner;
+        inner.decide = std::move(request.decide);
+        request.decide = [inner, key = bot_account_of(request.tenant_id)](Turn& turn) {
+            return decide_doubting(turn, key, inner);
         };
     }
     if (world_.plant == Plant::act_unasked && request.function == "loop_beat") {

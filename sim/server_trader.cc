@@ -248,7 +248,7 @@ void Server::plant_at_start() {
         if (world_.plant == Plant::forget_running) {
             StrategyInstance off = instance;
             off.mode = InstanceMode::off;
-            if (plane_->running.reconcile(off, world_.clock.now())) {
+            if (plane_->running.reconcile(off)) {
                 return;
             }
         }

@@ -122,6 +122,42 @@ TEST_F(BotDisplays, AReasonOfAMarketIsToldByItsStrategyAndByTheBotThatHasNoOther
     EXPECT_EQ(told.find("warnings")->items().size(), 2U) << to_text(told);
 }
 
+// Orders are smaller then, which is nobody's block: it is told beside it, and no longer than it is
+// so.
+TEST_F(BotDisplays, DegradedExecutionIsAWarningAndNoBlock) {
+    const BotApi::Owner owner = api.sign_up_in("slower", "running");
+    const auto warnings_at = [&](const std::string& path) {
+        const Json body = BotApi::body_of(api.as_human(owner, {"GET", path}));
+        EXPECT_TRUE(body.find("blocked")->is_null()) << path << ": " << to_text(body);
+        return to_text(*body.find("warnings"));
+    };
+    const auto told = [&] {
+        return std::set<std::string>{
+            warnings_at("/status"), warnings_at("/account"), warnings_at("/kill")};
+    };
+    ASSERT_EQ(told(), std::set<std::string>{"[]"});
+    ASSERT_TRUE(api.world.paper().set_faults(
+        {{.kind = PaperFaultKind::clock_skew, .delay = Duration::of_seconds(2)}}));
+    api.world.pass(Duration::of_seconds(40));
+    std::string sentences;
+    for (const std::string market : {"BTCUSDT", "ETHUSDT", "SOLUSDT"}) {
+        sentences += (sentences.empty() ? "[\"" : ",\"") + ("Execution on " + market) +
+                     " is degraded (clock_skew): orders there are smaller until it is good "
+                     "again.\"";
+    }
+    EXPECT_EQ(told(), std::set<std::string>{sentences + "]"});
+    const Json status = BotApi::body_of(api.at_tenant(owner, {"GET", "/status"}));
+    EXPECT_EQ(*status.find("trading"), Json(true));
+
+    // A bot that does not run has no orders that could be smaller.
+    ASSERT_EQ(api.at_tenant(owner, {"POST", "/stop"}).status, 200);
+    EXPECT_EQ(warnings_at("/status"), "[]");
+    ASSERT_EQ(api.at_tenant(owner, {"POST", "/restart"}).status, 200);
+    ASSERT_TRUE(api.world.paper().set_faults({}));
+    api.world.pass(Duration::of_seconds(120));
+    EXPECT_EQ(told(), std::set<std::string>{"[]"});
+}
+
 // Amounts that no order can be made of are named by the answer that set them, and at /status for as
 // long as nothing else is quoted.
 TEST_F(BotDisplays, AmountsBelowTheLeastNotionalAreTold) {

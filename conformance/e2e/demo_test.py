@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 
@@ -129,11 +130,31 @@ def leave_it_stopped(home):
     assert stopped.returncode == 0 and (home.data / "KILL").exists(), stopped.stderr
 
 
+def wait_for(home, event, count):
+    """Until the demo's ledger has that many of them; all of its events."""
+    deadline = time.monotonic() + 60
+    while True:
+        shown = home.look("audit", "tail", "--tenant", "demo", "-n", "100000")
+        assert shown.returncode == 0, shown.stderr
+        events = re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", shown.stdout)
+        if events.count(event) >= count:
+            return events
+        assert time.monotonic() < deadline, (event, shown.stdout[-2000:])
+        time.sleep(0.3)
+
+
 def keep_what_was(home):
     with RunningDemo(home, "--no-scenes"):
         key = (home.data / "demo.key").read_text()
+        orders = wait_for(home, "ORDER_ACKED", 1).count("ORDER_ACKED")
     with RunningDemo(home, "--keep"):
         assert (home.data / "demo.key").read_text() == key, "--keep made another key"
+        # A start looks and takes nothing back: the grid's orders keep their places.
+        began = wait_for(home, "SAFE_RECOVERY_RESOLVED", 1).count("SAFE_RECOVERY_TRIGGERED")
+        time.sleep(12)  # Two ticks of the grid.
+        events = wait_for(home, "ORDER_ACKED", orders)
+        assert began >= 1 and "ORDER_CANCELED" not in events, events
+        assert "TRADING_BLOCKED" not in events, events
         second = home.run("demo", "--no-scenes", "--port", "0")
         assert second.returncode != 0 and "in use by process" in second.stderr, second
         assert (home.data / "demo.key").read_text() == key, "a second demo emptied the first's folder"

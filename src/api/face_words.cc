@@ -1,6 +1,8 @@
 #include "api/face_words.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace interlock {
 namespace {
@@ -32,9 +34,12 @@ std::string_view run_of(std::string_view text, Belongs belongs) {
     return text.substr(0, length);
 }
 
-const Operation* find_route(const OperationTable& table, std::string_view path) {
+// Of that method; of any when none is named.
+const Operation* find_route(
+    const OperationTable& table, std::string_view path, std::string_view method) {
     for (const Operation& operation : table.all()) {
-        if (operation.tool && route_of(operation) == path) {
+        const bool is_method = method.empty() || operation.method == method;
+        if (operation.tool && is_method && route_of(operation) == path) {
             return &operation;
         }
     }
@@ -42,14 +47,16 @@ const Operation* find_route(const OperationTable& table, std::string_view path) 
 }
 
 // A method before the path belongs to it.
-void drop_method(std::string& text) {
-    for (const std::string_view method : {"GET ", "POST ", "PUT ", "DELETE "}) {
-        if (text.ends_with(method)) {
-            text.resize(text.size() - method.size());
-            return;
+std::string_view method_before(std::string_view text) {
+    for (const std::string_view method : {"GET", "POST", "PUT", "DELETE"}) {
+        if (text.ends_with(' ') && text.substr(0, text.size() - 1).ends_with(method)) {
+            return method;
         }
     }
+    return {};
 }
+
+constexpr std::string_view kCommandBegins = "`interlock ";
 
 // The sentences of an answer that tell its caller what to do. What it quotes, as records of the
 // ledger do, stays as it is.
@@ -62,6 +69,10 @@ struct Advice {
         say(answer, "next");
         in_blocked(answer);
         each(answer, "strategies", [&](Json& one) { in_blocked(one); });
+        Json* const report = answer.find("report");
+        if (Json* state = report == nullptr ? nullptr : report->find("state")) {
+            in_blocked(*state);
+        }
         if (Json* error = answer.find("error")) {
             in_error(*error);
         }
@@ -99,18 +110,57 @@ private:
 
 }  // namespace
 
-std::string in_tool_words(const OperationTable& table, std::string_view text) {
+bool names_a_command(std::string_view body) {
+    return body.find(kCommandBegins) != std::string_view::npos;
+}
+
+std::string in_call_words(std::string text) {
+    if (!names_a_command(text)) {
+        return text;
+    }
+    // What stands after a command, up to its closing mark, is the name that the call takes.
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kCalls{{
+        {"`interlock kill off`", "POST /kill with active false"},
+        {"`interlock trading on`", "POST /trading with enabled true"},
+        {"`interlock trading on --account ", "POST /trading with enabled true and account_id "},
+        {"`interlock trading resume`", "POST /recovery/resume"},
+        {"`interlock account`", "GET /account"},
+        {"`interlock key confirm`", "POST /keys/{key_id}/confirm"},
+    }};
+    for (const auto& [command, call] : kCalls) {
+        for (std::size_t at = text.find(command); at != text.npos; at = text.find(command, at)) {
+            const std::size_t end = command.ends_with('`') ? at + command.size() - 1
+                                                           : text.find('`', at + command.size());
+            if (end == text.npos) {
+                break;
+            }
+            text.erase(end, 1);
+            text.replace(at, command.ends_with('`') ? command.size() - 1 : command.size(), call);
+            at += call.size();
+        }
+    }
+    return text;
+}
+
+std::string in_remote_words(const OperationTable& table, std::string_view text) {
+    return in_route_words(table, in_call_words(std::string(text)));
+}
+
+std::string in_tool_words(const OperationTable& table, std::string_view given) {
+    const std::string in_calls = in_call_words(std::string(given));
+    std::string_view text = in_calls;
     std::string spoken;
     while (!text.empty()) {
         const bool begins = text.front() == '/' && (spoken.empty() || !is_path(spoken.back()));
         const std::string_view path = begins ? run_of(text, is_path) : std::string_view();
-        const Operation* operation = begins ? find_route(table, path) : nullptr;
+        const std::string_view method = begins ? method_before(spoken) : std::string_view();
+        const Operation* operation = begins ? find_route(table, path, method) : nullptr;
         if (operation == nullptr) {
             spoken += text.front();
             text.remove_prefix(1);
             continue;
         }
-        drop_method(spoken);
+        spoken.resize(spoken.size() - (method.empty() ? 0 : method.size() + 1));
         spoken += tool_name(*operation);
         text.remove_prefix(path.size());
     }

@@ -46,6 +46,57 @@ TEST(FaceWords, AnHttpCallerHearsRoutes) {
         "Call py_validate_plan; start over, POST /initialize_bot.");
 }
 
+// An owner far from the host has no shell there; what only the host can do stays its command.
+TEST(FaceWords, WhoIsNotAtTheHostHearsCallsForCommands) {
+    EXPECT_EQ(
+        in_remote_words(table(), "It ends by itself; `interlock account` shows it."),
+        "It ends by itself; GET /account shows it.");
+    EXPECT_EQ(
+        in_remote_words(table(), "A human enables it (`interlock trading on --account two`)."),
+        "A human enables it (POST /trading with enabled true and account_id two).");
+    EXPECT_EQ(
+        in_remote_words(
+            table(),
+            "Ask (`interlock kill off`), then (`interlock trading on`, `interlock trading "
+            "resume`)."),
+        "Ask (POST /kill with active false), then (POST /trading with enabled true, POST "
+        "/recovery/resume).");
+    const std::string of_host = "A human of the host asks (`interlock kill off --global`).";
+    EXPECT_EQ(in_remote_words(table(), of_host), of_host);
+    EXPECT_EQ(
+        in_remote_words(table(), "`interlock trading on --account "),
+        "`interlock trading on --account ");
+    EXPECT_EQ(in_route_words(table(), "`interlock account`"), "`interlock account`");
+}
+
+// Two calls of one path are two tools, and one that is no tool keeps its route.
+TEST(FaceWords, AnMcpCallerHearsTheToolOfTheMethod) {
+    OperationTable both = table();
+    add(both, "list_account", "account", ToolHints{.name = "get_account"});
+    add(both, "list_kill", "kill", ToolHints{.name = "get_kill_switch"});
+    EXPECT_EQ(in_tool_words(both, "`interlock account` shows it."), "get_account shows it.");
+    EXPECT_EQ(
+        in_tool_words(both, "GET /kill tells; ask by `interlock kill off`."),
+        "get_kill_switch tells; ask by POST /kill with active false.");
+}
+
+// In every place where an answer says it: a block of its own, of each strategy, of a report.
+TEST(FaceWords, AnAnswerIsSpokenWhereverItSaysWhatToDo) {
+    const Json blocked = Json::object(
+        {{"blocked", Json::object({{"code", "x"}, {"next", "See `interlock account`."}})}});
+    Json answer = blocked;
+    answer.set("strategies", Json::array({blocked}));
+    answer.set("report", Json::object({{"state", blocked}}));
+    answer.set("reason", "quoted: `interlock account`");
+    const std::string heard = spoken_answer(to_text(answer), table(), in_remote_words);
+    EXPECT_EQ(
+        heard,
+        R"({"blocked":{"code":"x","next":"See GET /account."},)"
+        R"("strategies":[{"blocked":{"code":"x","next":"See GET /account."}}],)"
+        R"("report":{"state":{"blocked":{"code":"x","next":"See GET /account."}}},)"
+        R"("reason":"quoted: `interlock account`"})");
+}
+
 TEST(FaceWords, AnErrorIsSpokenWithItsNextStep) {
     constexpr ErrorKind kKind{"no", 409, false, "Read list_strategies."};
     Error error = fail(kKind, "list_strategies does not know it.").error();

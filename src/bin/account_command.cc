@@ -69,7 +69,8 @@ std::string describe_account(const Json& account) {
         {"runway days", text_at(treasury, "runway_days")},
         {"surplus 30d", text_at(treasury, "rolling_surplus_30d")},
     });
-    text += render_fields(blocked_fields(account)) + "\n";
+    text += render_fields(blocked_fields(account));
+    text += render_fields({{"warnings", sentences_at(account, "warnings")}}) + "\n";
     text += rows_of(account, "balances", {"asset", "free", "locked"});
     text += rows_of(account, "positions", {"symbol", "qty", "avg_price", "notional"});
     text += rows_of(

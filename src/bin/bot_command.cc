@@ -223,7 +223,7 @@ std::string describe_bot_status(const Json& status) {
     }
     fields.insert(
         fields.end(),
-        {{"warnings", text_at(status, "warnings")},
+        {{"warnings", sentences_at(status, "warnings")},
          {"stalled", truth("stalled")},
          {"connected", truth("connected")},
          {"reading", step},

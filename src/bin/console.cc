@@ -349,6 +349,15 @@ std::vector<std::pair<std::string, std::string>> blocked_fields(const Json& answ
         {"next", text_at(*blocked, "next")}};
 }
 
+std::string sentences_at(const Json& json, std::string_view key) {
+    const Json* const list = json.find(key);
+    std::string text;
+    for (const Json& one : list != nullptr && list->is_array() ? list->items() : Json::Array()) {
+        text += (text.empty() ? "" : " ") + (one.is_string() ? one.as_string() : std::string());
+    }
+    return text.empty() ? "-" : text;
+}
+
 std::string text_at(const Json& json, std::string_view key) {
     const Json* value = json.find(key);
     if (value == nullptr || value->is_null()) {

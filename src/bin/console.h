@@ -49,6 +49,9 @@ std::string count_text(std::int64_t count, const std::string& noun);
 // empty and absent as "-".
 std::string text_at(const Json& json, std::string_view key);
 
+// A list of sentences at `key` as one text; none as "-".
+std::string sentences_at(const Json& json, std::string_view key);
+
 // What an answer's `blocked` says, as rows of render_fields(): whether it trades, why not, and what
 // to do next.
 std::vector<std::pair<std::string, std::string>> blocked_fields(const Json& answer);

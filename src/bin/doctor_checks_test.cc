@@ -293,6 +293,29 @@ TEST(Doctor, WarnsWhileNothingTrades) {
     EXPECT_TRUE(describe({}, false).contains("Fit to run."));
 }
 
+// Degraded execution makes orders smaller: a note beside what trades, and still fit to run.
+TEST(Doctor, NotesWhatTradesWithLess) {
+    const TempFolder folder;
+    const TestServer server(folder.path().string(), [&](const HttpRequest& request) {
+        if (request.path() == "/tenants") {
+            return json_answer(200, R"({"tenants":[{"tenant_id":"demo"}],"next_after":null})");
+        }
+        if (request.path() == "/api/demo/instances") {
+            return json_answer(200, R"({"strategies":[]})");
+        }
+        const char* const warnings = request.path() == "/api/demo/kill" ? R"(["Smaller."])" : "[]";
+        return json_answer(
+            200, R"({"active":false,"blocked":null,"warnings":)" + std::string(warnings) + "}");
+    });
+    const auto found = check_trading(folder.path().string());
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].health, Health::good);
+    EXPECT_EQ(found[0].detail, "1 tenant may trade");
+    EXPECT_EQ(found[1].health, Health::note);
+    EXPECT_EQ(found[1].detail, "demo trades with less. Smaller.");
+    EXPECT_TRUE(describe(found, false).contains("Fit to run."));
+}
+
 TEST(Doctor, NotesWhatWaitsForAHuman) {
     const TempFolder folder;
     std::string waiting =

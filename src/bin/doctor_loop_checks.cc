@@ -43,6 +43,23 @@ Result<void> find_held(
     return {};
 }
 
+// What blocks nothing and makes orders smaller.
+void add_smaller(
+    const TenantId& tenant_id, const Json& status, std::vector<DoctorFinding>& findings) {
+    const Json* const warnings = status.find("warnings");
+    const Json::Array none;
+    const bool is_list = warnings != nullptr && warnings->is_array();
+    for (const Json& one : is_list ? warnings->items() : none) {
+        findings.push_back(
+            {"trading",
+             Health::note,
+             tenant_id.text() + " trades with less. " +
+                 (one.is_string() ? one.as_string() : std::string()),
+             "It is judged anew every 20 seconds and ends by itself; see the log and the "
+             "exchange."});
+    }
+}
+
 }  // namespace
 
 std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
@@ -52,9 +69,11 @@ std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
         return {};  // check_server() has said why.
     }
     std::vector<DoctorFinding> blocked;
+    std::vector<DoctorFinding> smaller;
     for (const auto& [tenant_id, status] : *statuses) {
         const Json* const why = status.find("blocked");
         if (why == nullptr || why->is_null()) {
+            add_smaller(tenant_id, status, smaller);
             if (tenant_id != system_tenant() && !find_held(server, tenant_id, blocked)) {
                 break;  // The server went away meanwhile.
             }
@@ -71,8 +90,9 @@ std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
     }
     if (blocked.empty()) {
         const auto tenants = static_cast<std::int64_t>(statuses->size()) - 1;
-        return {{"trading", Health::good, count_text(tenants, "tenant") + " may trade", {}}};
+        blocked = {{"trading", Health::good, count_text(tenants, "tenant") + " may trade", {}}};
     }
+    blocked.insert(blocked.end(), smaller.begin(), smaller.end());
     return blocked;
 }
 

@@ -249,7 +249,7 @@ std::string describe_statuses(const KillStatuses& statuses) {
              active ? text_at(status, "by") : "-",
              own ? text_at(status, "release_approval_id") : "-",
              blocked ? text_at(*why, "reason") + (active ? "" : " " + text_at(*why, "next"))
-                     : "-"});
+                     : sentences_at(status, "warnings")});
     }
     return render_table({"TENANT", "STATE", "SINCE", "BY", "RELEASE", "REASON"}, rows);
 }

@@ -172,5 +172,17 @@ TEST_F(KillCallTest, ShowsEverySwitch) {
     EXPECT_TRUE(text.contains("b         stopped globally")) << text;
 }
 
+TEST_F(KillCallTest, ShowsWhatMakesOrdersSmallerBesideWhatTrades) {
+    KillStatuses statuses;
+    Json status = *parse_json(status_text(false, false));
+    status.set("blocked", Json());
+    status.set("warnings", Json::array({"Less here.", "Less there."}));
+    statuses.emplace_back(TenantId::trusted("a"), status);
+    const std::string text = describe_statuses(statuses);
+    EXPECT_TRUE(text.contains("trading")) << text;
+    EXPECT_TRUE(text.contains("Less here. Less there.")) << text;
+    EXPECT_FALSE(text.contains("not trading")) << text;
+}
+
 }  // namespace
 }  // namespace interlock

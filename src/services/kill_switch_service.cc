@@ -249,8 +249,9 @@ Result<std::optional<Blocked>> KillSwitchService::left_after_release(
     TRY_ASSIGN(const KillState global, load_state(turn, system_tenant()));
     std::optional<Blocked> left =
         interlock::why_stopped({.own = free, .global = is_host ? free : global});
-    if (!left && account_word_ && !is_host) {
-        TRY_ASSIGN(left, account_word_(turn, tenant_id));
+    if (!left && ask_account_ && !is_host) {
+        TRY_ASSIGN(AccountWord word, ask_account_(turn, tenant_id));
+        left = std::move(word.blocked);
     }
     return left;
 }
@@ -445,8 +446,10 @@ Result<KillStatus> KillSwitchService::read_status(Turn& turn, const TenantId& te
     status.since = shown.since;
     status.release_approval_id = own.release_approval_id;
     status.blocked = why_stopped(tenant_id, {own, global, store_failure()});
-    if (!status.blocked && account_word_ && tenant_id != system_tenant()) {
-        TRY_ASSIGN(status.blocked, account_word_(turn, tenant_id));
+    if (!status.blocked && ask_account_ && tenant_id != system_tenant()) {
+        TRY_ASSIGN(AccountWord word, ask_account_(turn, tenant_id));
+        status.blocked = std::move(word.blocked);
+        status.warnings = std::move(word.warnings);
     }
     status.audit_ref = own.audit_ref;
     return status;

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "core/kill/kill_step.h"
 #include "core/kill/trading_state.h"
@@ -56,9 +57,13 @@ public:
     // was committed last.
     Result<std::optional<Blocked>> why_stopped(Turn& turn, const TenantId& tenant_id);
     std::optional<Blocked> why_stopped(const TenantId& tenant_id) const;
-    // What blocks a tenant's main account, for the status of the tenant. Set before the first turn.
-    using AccountWord = std::function<Result<std::optional<Blocked>>(Turn&, const TenantId&)>;
-    void set_account_word(AccountWord word) { account_word_ = std::move(word); }
+    // What a tenant's main account says for the status of the tenant. Set before the first turn.
+    struct AccountWord {
+        std::optional<Blocked> blocked;
+        std::vector<std::string> warnings;  // What blocks nothing and people should know.
+    };
+    using AskAccount = std::function<Result<AccountWord>(Turn&, const TenantId&)>;
+    void set_account_word(AskAccount ask) { ask_account_ = std::move(ask); }
     // Any thread: a commit failed, which is why the latch of all tenants is up.
     void note_store_failure(const std::string& why);
     // Turns the tenant's trading on or off; the caller records it.
@@ -108,7 +113,7 @@ private:
     std::string store_failure() const;
 
     Parts parts_;
-    AccountWord account_word_;
+    AskAccount ask_account_;
     mutable std::mutex shown_mutex_;       // One of ADR 0007's.
     std::map<TenantId, KillState> shown_;  // As committed.
     std::string store_failure_;            // Of the last commit that failed.

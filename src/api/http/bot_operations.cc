@@ -1,5 +1,7 @@
 #include "api/http/bot_operations.h"
 
+#include <algorithm>
+
 #include "api/call_arguments.h"
 #include "api/http/answer_reply.h"
 #include "base/check.h"
@@ -197,17 +199,40 @@ void add_reads(OperationTable& table, BotService& bots) {
     });
 }
 
+// The body without the fields that these problems are of.
+Json without(const Json& body, const std::vector<FieldProblem>& problems) {
+    Json rest = Json::object();
+    for (const auto& [name, value] : body.members()) {
+        const bool is_wrong = std::ranges::any_of(problems, [&](const FieldProblem& one) {
+            return one.path.substr(0, one.path.find_first_of(".[")) == name;
+        });
+        if (!is_wrong) {
+            rest.set(name, value);
+        }
+    }
+    return rest;
+}
+
 template <class Decode>
 void add_update(OperationTable& table, BotService& bots, const std::string& id, Decode decode) {
     add(table, id, [&bots, id, decode](const ApiCall& call, ApiReplyTo reply) {
         auto update = decode(call.body);
+        std::vector<FieldProblem> problems;
+        if (!update && call.body.is_object()) {
+            // What is wrong with the request does not hide what is wrong with the setting (004: all
+            // problems at once), as far as the rest can be read.
+            problems = update.error().problems;
+            if (auto rest = decode(without(call.body, problems))) {
+                update = std::move(rest);
+            }
+        }
         if (!update) {
             reply(std::unexpected(std::move(update).error()));
             return;
         }
         bots.change(
             keyed_caller(call, id),
-            {.operation = id, .update = *std::move(update)},
+            {.operation = id, .update = *std::move(update), .problems = std::move(problems)},
             answer_to(std::move(reply)));
     });
 }

@@ -9,6 +9,10 @@ namespace interlock {
 namespace {
 
 constexpr Access kReaders{.host_operator = true, .human = true, .agent = Scope::supervisor};
+// The report says why a bot quotes as it does, so its own key may read it, over HTTP. It is no tool
+// of that key: those are the calls of seed 004.
+constexpr Access kReportReaders{
+    .host_operator = true, .human = true, .agent = Scope::supervisor, .agent_of_bot = Scope::bot};
 
 Json boolean_schema() {
     return Json::object({{"type", "string"}, {"enum", Json::array({"true", "false"})}});
@@ -148,7 +152,7 @@ Operation get_operation(StrategyService& strategies) {
         .description =
             "The report describes identity, control, fit, supervision, position, state, assessment "
             "and execution; it never tells what to do.",
-        .access = kReaders,
+        .access = kReportReaders,
         .query =
             {include_parameter("include_config", "With its configuration; false unless given."),
              include_parameter("include_state", "With its own state; false unless given."),

@@ -16,6 +16,7 @@
 #include "contracts/approval/approval.h"
 #include "contracts/principal/key_lock.h"
 #include "contracts/principal/tenant.h"
+#include "core/bot/bot_record.h"
 
 namespace interlock {
 namespace {
@@ -170,14 +171,16 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
         send(problem(call.error(), *operation));
         return;
     }
-    operation->handle(*std::move(call), [this, operation, send](Result<ApiReply> reply) {
-        if (reply && reply->status >= 400) {
-            reply->body = spoken_answer(reply->body, parts_.table, in_route_words);
+    // Who came over the host's own socket has its commands; nobody else has.
+    const bool is_at_host = request.listener == Listener::operator_socket;
+    const FaceWords words = is_at_host ? in_route_words : in_remote_words;
+    operation->handle(*std::move(call), [=, this](Result<ApiReply> reply) {
+        if (reply && (reply->status >= 400 || (!is_at_host && names_a_command(reply->body)))) {
+            reply->body = spoken_answer(reply->body, parts_.table, words);
         }
         HttpResponse response =
             reply ? to_response(*std::move(reply))
-                  : problem(
-                        spoken(std::move(reply).error(), parts_.table, in_route_words), *operation);
+                  : problem(spoken(std::move(reply).error(), parts_.table, words), *operation);
         parts_.metrics.on_request(operation->id, response.status);
         send(std::move(response));
     });
@@ -197,7 +200,7 @@ Result<std::size_t> HttpFace::body_bytes_of(
     }
     TRY_ASSIGN(const Routed routed, route(head));
     const Operation& operation = *routed.operation;
-    TRY(check_access(operation, who, routed.tenant));
+    TRY(check_access(routed, who));
     TRY(check_origin(head, who, config_.origin));
     is_urgent =
         who.principal && (operation.id == kBotStop || operation.id.ends_with(kKillSwitchSuffix));
@@ -255,10 +258,9 @@ Result<HttpFace::Routed> HttpFace::route(const HttpRequest& request) const {
         });
 }
 
-Result<void> HttpFace::check_access(
-    const Operation& operation,
-    const Authenticated& who,
-    const std::optional<TenantId>& tenant) const {
+Result<void> HttpFace::check_access(const Routed& routed, const Authenticated& who) const {
+    const Operation& operation = *routed.operation;
+    const auto instance = routed.path.find("strategy_id");
     VoteRest rest;
     if (who.principal && who.principal->kind == PrincipalKind::human) {
         rest = parts_.directory.vote_rest_of(HumanId::trusted(who.principal->id));
@@ -267,9 +269,11 @@ Result<void> HttpFace::check_access(
     const AccessVerdict verdict = decide_access(
         operation.access,
         {.principal = who.principal ? &*who.principal : nullptr,
-         .tenant = tenant,
-         .tenant_exists = tenant && parts_.directory.tenant_exists(*tenant),
+         .tenant = routed.tenant,
+         .tenant_exists = routed.tenant && parts_.directory.tenant_exists(*routed.tenant),
          .changes = operation.method != "GET",
+         .is_of_bot =
+             instance != routed.path.end() && instance->second.starts_with(kBotStrategyPrefix),
          .vote_rests = rest.rests_at(now)});
     switch (verdict) {
         case AccessVerdict::allowed:
@@ -359,7 +363,7 @@ Result<ApiCall> HttpFace::admit(
     call.http = &request;
     call.path = std::move(routed.path);
     Authenticated who = authenticate(request, parts_.directory, parts_.clock.now(), path_key);
-    TRY(check_access(operation, who, routed.tenant));
+    TRY(check_access(routed, who));
     TRY(check_origin(request, who, config_.origin));
     call.principal = who.principal ? *std::move(who.principal) : internal_principal("anyone");
     call.is_own_page = config_.origin.is_same_origin(request);

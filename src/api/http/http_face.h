@@ -68,10 +68,7 @@ private:
     };
     Result<Routed> route(const HttpRequest& request) const;
     Result<ApiCall> admit(const HttpRequest& request, Routed routed, const PathKey* path_key);
-    Result<void> check_access(
-        const Operation& operation,
-        const Authenticated& who,
-        const std::optional<TenantId>& tenant) const;
+    Result<void> check_access(const Routed& routed, const Authenticated& who) const;
     Result<std::size_t> body_bytes_of(
         const HttpRequest& head, const Authenticated& who, bool& is_urgent) const;
     Result<void> take_tokens(const Principal& principal, const std::string& lane);

@@ -211,6 +211,8 @@ function showKill(status) {
     } else if (status.blocked) {
         why.append(el("p", {}, visible(status.blocked.reason)),
             el("p", { className: "quiet" }, visible(status.blocked.next)));
+    } else {
+        why.append(...(status.warnings ?? []).map((one) => el("p", {}, visible(one))));
     }
     blocked = status.blocked;
     // What another level holds off is not ours to turn on.

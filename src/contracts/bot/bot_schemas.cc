@@ -103,7 +103,9 @@ Json status_answer() {
         {"trading", schema::boolean("It runs and nothing stands in its way.")},
         {"blocked", blocked_schema()},
         {"bot_attached", schema::boolean()},
-        {"stalled", schema::boolean("The exchange does not answer; nothing is placed.")},
+        {"stalled",
+         schema::boolean(
+             "It waits for the exchange, or reads everything anew; nothing is placed.")},
         {"connected", schema::boolean("The session with the exchange is open.")},
         {"hydration",
          schema::or_null(schema::object(
@@ -141,6 +143,9 @@ Json money() {
          schema::map(
              schema::object({{"value", schema::text()}, {"asset", schema::text()}}),
              "What each amount is worth at the mid of then.")},
+        {"total",
+         schema::or_null(schema::object(
+             {{"value", schema::text()}, {"asset", schema::text()}}, "All of them together."))},
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/field_reader.h"
+#include "base/json_list.h"
 #include "contracts/error_json.h"
 
 namespace interlock {
@@ -117,7 +118,8 @@ Json kill_status_schema() {
     Json schema = schema_of(R"({
         "type": "object",
         "required": ["active", "tenant_active", "global_active", "reason", "by", "since",
-                     "release_approval_id", "trading_enabled", "blocked", "audit_ref"],
+                     "release_approval_id", "trading_enabled", "blocked", "warnings",
+                     "audit_ref"],
         "properties": {
             "active": {"type": "boolean"},
             "tenant_active": {"type": "boolean"},
@@ -127,6 +129,8 @@ Json kill_status_schema() {
             "since": {"type": ["string", "null"], "format": "date-time"},
             "release_approval_id": {"type": ["string", "null"]},
             "trading_enabled": {"type": "boolean", "description": "Nothing is blocked."},
+            "warnings": {"type": "array", "items": {"type": "string"},
+                "description": "What makes orders smaller and blocks nothing."},
             "audit_ref": {"type": "string"}
         }})");
     Json properties = *schema.find("properties");
@@ -147,6 +151,7 @@ Json encode(const KillStatus& status) {
          status.release_approval_id ? Json(status.release_approval_id->text()) : Json()},
         {"trading_enabled", !status.blocked},
         {"blocked", encode(status.blocked)},
+        {"warnings", json_list(status.warnings)},
         {"audit_ref", status.audit_ref},
     });
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/time.h"
@@ -64,6 +65,7 @@ struct KillStatus {
     std::optional<Timestamp> since;
     std::optional<ApprovalId> release_approval_id;  // Pending release, if any.
     std::optional<Blocked> blocked;                 // Nothing: it may trade.
+    std::vector<std::string> warnings;              // What makes orders smaller.
     std::string audit_ref;  // Of the latest change; empty when there was none.
 };
 Json encode(const KillStatus& status);

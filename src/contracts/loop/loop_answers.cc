@@ -391,6 +391,8 @@ Json account_schema() {
             {"disabled_reason", schema::text()},
         })));
     members.emplace_back("blocked", blocked_schema());
+    members.emplace_back(
+        "warnings", schema::list(schema::text(), "What makes orders smaller and blocks nothing."));
     return schema::object(std::move(members));
 }
 

@@ -3,7 +3,7 @@
 namespace interlock {
 namespace {
 
-bool role_allows(const Access& access, const Principal& principal) {
+bool role_allows(const Access& access, const Principal& principal, bool is_of_bot) {
     switch (principal.kind) {
         case PrincipalKind::host_operator:
             return access.host_operator;
@@ -11,7 +11,9 @@ bool role_allows(const Access& access, const Principal& principal) {
             return access.human;
         case PrincipalKind::agent:
             return access.agent_with_any_scope ||
-                   (access.agent && principal.scopes.contains(*access.agent));
+                   (access.agent && principal.scopes.contains(*access.agent)) ||
+                   (access.agent_of_bot && is_of_bot &&
+                    principal.scopes.contains(*access.agent_of_bot));
         case PrincipalKind::internal:
             break;  // The program calls services directly, never through a face.
     }
@@ -45,7 +47,7 @@ AccessVerdict decide_access(const Access& access, const AccessQuestion& question
             return AccessVerdict::forbidden;
         }
     }
-    if (!role_allows(access, principal)) {
+    if (!role_allows(access, principal, question.is_of_bot)) {
         return AccessVerdict::forbidden;
     }
     const bool of_tenant = access.place == Access::Place::tenant;

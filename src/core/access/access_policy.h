@@ -20,6 +20,8 @@ struct Access {
     bool human = false;
     std::optional<Scope> agent = std::nullopt;  // An access key with this scope, or
     bool agent_with_any_scope = false;          // any valid access key.
+    // One with this scope as well, where the path names an instance that a bot keeps.
+    std::optional<Scope> agent_of_bot = std::nullopt;
     // Operations on `_system` (global switch, host audit): operator, and humans who belong to it.
     bool system_tenant = false;
     // Something that changes a tenant and is open to a human whose vote rests after a recovery:
@@ -40,6 +42,7 @@ struct AccessQuestion {
     std::optional<TenantId> tenant = std::nullopt;  // From the path.
     bool tenant_exists = false;
     bool changes = false;     // The operation is more than a look.
+    bool is_of_bot = false;   // The path names an instance that a bot keeps.
     bool vote_rests = false;  // Of the human who asks.
 };
 

@@ -52,6 +52,23 @@ TEST(AccessPolicy, AgentNeedsTheScope) {
     EXPECT_EQ(ask({.agent_with_any_scope = true}, &who, kOwn, true), AccessVerdict::allowed);
 }
 
+TEST(AccessPolicy, ABotsKeyReachesWhatItsBotKeepsAndNoMore) {
+    const Access reports{.human = true, .agent = Scope::supervisor, .agent_of_bot = Scope::bot};
+    Principal who = principal(PrincipalKind::agent);
+    const auto asked = [&](bool is_of_bot, const TenantId& tenant) {
+        return decide_access(
+            reports,
+            {.principal = &who, .tenant = tenant, .tenant_exists = true, .is_of_bot = is_of_bot});
+    };
+    EXPECT_EQ(asked(true, kOwn), AccessVerdict::forbidden);  // `read` alone is not enough.
+    who.scopes = {Scope::bot};
+    EXPECT_EQ(asked(true, kOwn), AccessVerdict::allowed);
+    EXPECT_EQ(asked(false, kOwn), AccessVerdict::forbidden);
+    EXPECT_EQ(asked(true, kForeign), AccessVerdict::unauthenticated);
+    who.scopes = {Scope::supervisor};
+    EXPECT_EQ(asked(false, kOwn), AccessVerdict::allowed);
+}
+
 TEST(AccessPolicy, HumanOnlyOperationsRefuseEveryoneElse) {
     const Access humans{.human = true};
     const Principal agent = principal(PrincipalKind::agent);

@@ -69,6 +69,10 @@ std::string_view to_word(RecoveryPhase phase) {
     return kPhases[static_cast<std::size_t>(phase)];
 }
 
+bool is_only_looking(const RecoveryState& state) {
+    return state.phase == RecoveryPhase::recovering && state.only_looks;
+}
+
 RecoveryStep enter_recovery(RecoveryState state, const RecoveryCause& cause) {
     if (state.phase == RecoveryPhase::normal) {
         return start(cause);

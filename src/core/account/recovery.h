@@ -48,6 +48,9 @@ struct RecoveryState {
     bool only_looks = false;
     friend bool operator==(const RecoveryState&, const RecoveryState&) = default;
 };
+// A start is being looked into and nothing speaks against our books so far: who plans waits, so
+// that orders keep their places at the venue, and it is nobody's news.
+bool is_only_looking(const RecoveryState& state);
 Json encode(const RecoveryState& state);
 Result<RecoveryState> decode_recovery_state(const Json& json);
 

@@ -195,6 +195,26 @@ TEST(Recovery, AStartLooksAndCancelsNothing) {
     EXPECT_FALSE(begin_at_startup(step.state, a_cause("startup")).cancel_entries);
 }
 
+// Who plans waits for it: until it is over, or something was found.
+TEST(Recovery, OnlyAStartThatFoundNothingIsOnlyLooking) {
+    EXPECT_FALSE(is_only_looking({}));
+    EXPECT_FALSE(is_only_looking(recovering()));
+    const RecoveryState state = begin_at_startup({}, a_cause("startup")).state;
+    EXPECT_TRUE(is_only_looking(state));
+    EXPECT_FALSE(is_only_looking(enter_recovery(state, a_cause()).state));
+    EXPECT_FALSE(is_only_looking(step_recovery(state, a_cycle(state, false)).state));
+    EXPECT_FALSE(is_only_looking(run(state, {true, true}).state));
+    RecoveryState silent = state;
+    for (int i = 0; i < kRecoveryCyclesMax; ++i) {
+        RecoveryCycle cycle = a_cycle(silent, false);
+        cycle.is_doubted = false;
+        EXPECT_TRUE(is_only_looking(silent));
+        silent = step_recovery(silent, cycle).state;
+    }
+    EXPECT_EQ(silent.phase, RecoveryPhase::escalated);
+    EXPECT_FALSE(is_only_looking(silent));
+}
+
 TEST(Recovery, WhatAStartFindsOrFoundBeforeCancelsAsEver) {
     const RecoveryState state = begin_at_startup({}, a_cause("startup")).state;
     RecoveryStep step = step_recovery(state, a_cycle(state, false));

@@ -13,20 +13,23 @@
 
 namespace interlock {
 
-// {"at": …, "by_symbol": {"BTCUSDT": {"value": "1000.52", "asset": "USDT"}}}: amounts at the mid of
-// `at`, rounded down to hundredths. Markets without a price are left out.
+// {"at": …, "by_symbol": {"BTCUSDT": {"value": "1000.52", "asset": "USDT"}}, "total": {"value":
+// "1000.52", "asset": "USDT"}}: amounts at the mid of `at`, rounded down to hundredths, and their
+// sum. Markets without a price are left out; `total` is null when nothing has one, or when they are
+// not told in the same asset.
 Json money_of(const BotConfig& config, const MarketSet& market, Timestamp at);
-// "BTCUSDT 1000.52 USDT, ETHUSDT 240 USDT"; empty when nothing has a price.
+// "BTCUSDT 1000.52 USDT, ETHUSDT 240 USDT; 1240.52 USDT in all"; empty when nothing has a price.
 std::string money_words(const BotConfig& config, const MarketSet& market);
 
 struct AmountBound {
-    const BotConfig& before;  // What is in effect; amounts that stay are not judged.
-    const MarketSet& market;
-    Decimal equity;  // What the account is worth, in `quote`.
+    const BotConfig& before;  // What is in effect; an amount that stays is not judged by itself.
+    const MarketSet& market;  // Of both.
+    Decimal equity;           // What the account is worth, in `quote`.
     Asset quote;
 };
-// Amounts worth more than the whole account, each with the largest that would pass. One without a
-// price cannot be judged and is a problem, too.
+// Amounts worth more than the whole account, each with the largest that would pass, and their sum
+// when it is, with the part of each that fits. An amount without a price cannot be judged and is a
+// problem, too. A sum that does not grow may stay: the account may have shrunk meanwhile.
 std::vector<FieldProblem> too_large_amounts(const BotConfig& config, const AmountBound& bound);
 
 }  // namespace interlock

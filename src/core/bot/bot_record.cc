@@ -9,10 +9,18 @@ namespace interlock {
 namespace {
 
 constexpr std::array<std::string_view, 4> kStates{"uninitialized", "ready", "running", "stopped"};
+constexpr std::array<std::string_view, 4> kCauses{"exchange", "start", "session", "pulse"};
+// By cause, while the exchange answers.
+constexpr std::array<std::string_view, 4> kCauseWords{
+    "The exchange answers again",
+    "The server was started",
+    "The session was opened",
+    "A pulse failed"};
 
 Json encode_stall(const Stall& stall) {
     return Json::object({
         {"is_stalled", stall.is_stalled},
+        {"cause", kCauses[static_cast<std::size_t>(stall.cause)]},
         {"failures", stall.failures},
         {"good_pulses", stall.good_pulses},
         {"next_try_at", stall.next_try_at ? Json(to_text(*stall.next_try_at)) : Json()},
@@ -23,6 +31,8 @@ Result<Stall> decode_stall(const Json& json) {
     FieldReader in(json, "stall");
     Stall stall;
     stall.is_stalled = in.required<bool>("is_stalled");
+    // Not in rows of older servers.
+    stall.cause = static_cast<StallCause>(in.optional_word_index("cause", kCauses).value_or(0));
     stall.failures = in.required<std::int64_t>("failures");
     stall.good_pulses = in.required<std::int64_t>("good_pulses");
     stall.next_try_at = in.required_nullable<Timestamp>("next_try_at");
@@ -113,6 +123,32 @@ Json rails_config_of(const BotConfig& config, const Symbol& symbol) {
         {"stop_buy", stop_of(config.stop_buy)},
         {"stop_sell", stop_of(config.stop_sell)},
     });
+}
+
+std::optional<Blocked> why_stalled(const BotRecord& record) {
+    if (record.state != BotState::running) {
+        return std::nullopt;
+    }
+    if (!record.is_connected) {
+        return Blocked{
+            "stalled",
+            "The session with the exchange is closed.",
+            "POST /connect-exchange opens it again."};
+    }
+    if (!record.stall.is_stalled) {
+        return std::nullopt;
+    }
+    if (record.stall.failures > 0) {
+        return Blocked{
+            "stalled",
+            "The exchange does not answer; nothing is placed until it has answered twice in a row.",
+            "It is asked again by itself; look at /exchange_status."};
+    }
+    return Blocked{
+        "stalled",
+        std::string(kCauseWords[static_cast<std::size_t>(record.stall.cause)]) +
+            ", so everything is being read anew; nothing is placed until then.",
+        "It goes on by itself within seconds; `hydration` of /status shows how far it is."};
 }
 
 std::vector<std::string> too_small_amounts(const BotConfig& config, const MarketSet& market) {

@@ -49,6 +49,10 @@ Result<BotRecord> decode_bot_record(const Json& json);
 // What inventory_rails is configured with for one market of the bot.
 Json rails_config_of(const BotConfig& config, const Symbol& symbol);
 
+// Why a bot that runs places nothing, by its own word: its session is closed, the exchange does not
+// answer, or it is being read anew.
+std::optional<Blocked> why_stalled(const BotRecord& record);
+
 // One sentence for each market whose amount is too small for a single order at the prices of now,
 // in the configuration's order; markets without a price are passed over.
 std::vector<std::string> too_small_amounts(const BotConfig& config, const MarketSet& market);

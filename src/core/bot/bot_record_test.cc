@@ -17,6 +17,7 @@ BotRecord full_record() {
     record.cancel_on_stop = true;
     record.stall = {
         .is_stalled = true,
+        .cause = StallCause::session,
         .failures = 3,
         .good_pulses = 1,
         .next_try_at = Timestamp{1'700'000'000'000'000}};
@@ -35,6 +36,21 @@ BotRecord full_record() {
 TEST(BotRecord, ComesBackAsItWasStored) {
     const Json json = *parse_json(to_text(encode(full_record())));
     EXPECT_EQ(*decode_bot_record(json), full_record());
+}
+
+TEST(BotRecord, RowsOfOlderServersHaveNoCauseOfAStall) {
+    Json json = encode(full_record());
+    Json stall = Json::object();
+    for (const auto& [name, value] : json.find("stall")->members()) {
+        if (name != "cause") {
+            stall.set(name, value);
+        }
+    }
+    json.set("stall", std::move(stall));
+    const auto old = decode_bot_record(json);
+    ASSERT_TRUE(old);
+    EXPECT_TRUE(old->stall.is_stalled);
+    EXPECT_EQ(old->stall.cause, StallCause::exchange);
 }
 
 TEST(BotRecord, RefusesAStateThatDoesNotExist) {

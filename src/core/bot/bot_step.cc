@@ -95,6 +95,7 @@ StallStep step_stall(Stall stall, PulseOutcome outcome, Timestamp now) {
     if (outcome == PulseOutcome::timed_out) {
         step.began = !stall.is_stalled;
         stall.is_stalled = true;
+        stall.cause = StallCause::exchange;
         stall.good_pulses = 0;
         // 1, 2, 4, 8, 16, 30, 30 … seconds.
         const std::int64_t doubled = std::min<std::int64_t>(stall.failures, 5);

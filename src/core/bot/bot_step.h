@@ -52,8 +52,11 @@ BotState state_after(BotWork work, BotState now);
 inline constexpr Duration kStallRetryMin = Duration::of_seconds(1);
 inline constexpr Duration kStallRetryMax = Duration::of_seconds(30);
 inline constexpr std::int64_t kGoodPulsesNeeded = 2;
+// What it began with, as long as the exchange answers.
+enum class StallCause { exchange, start, session, pulse };
 struct Stall {
     bool is_stalled = false;
+    StallCause cause = StallCause::exchange;
     std::int64_t failures = 0;  // In a row.
     std::int64_t good_pulses = 0;
     std::optional<Timestamp> next_try_at;

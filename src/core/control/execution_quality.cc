@@ -193,4 +193,16 @@ RiskMode risk_mode_of(const Concern& concern) {
                : std::max(concern.risk_mode, risk_mode_of(concern.quality));
 }
 
+std::optional<std::string> why_smaller(const Concern& concern) {
+    if (concern.quality != ExecutionQuality::degraded) {
+        return std::nullopt;
+    }
+    std::string reasons;
+    for (const std::string& reason : concern.quality_reasons) {
+        reasons += (reasons.empty() ? " (" : ", ") + reason;
+    }
+    return "Execution on " + std::string(concern.symbol.text()) + " is degraded" + reasons +
+           (reasons.empty() ? "" : ")") + ": orders there are smaller until it is good again.";
+}
+
 }  // namespace interlock

@@ -68,5 +68,7 @@ QualityState step_quality(QualityState state, const QualityVerdict& verdict);
 RiskMode risk_mode_of(ExecutionQuality quality);
 // What a concern does to it: its own mode and its quality; one that only informs does not trade.
 RiskMode risk_mode_of(const Concern& concern);
+// The sentence for people while execution is degraded, which blocks nothing; nothing otherwise.
+std::optional<std::string> why_smaller(const Concern& concern);
 
 }  // namespace interlock

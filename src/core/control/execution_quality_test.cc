@@ -322,5 +322,19 @@ TEST(ExecutionQuality, OfAConcernIsTheStrictestAndNothingTradesWhereItOnlyInform
     EXPECT_EQ(risk_mode_of(concern), RiskMode::halted);
 }
 
+TEST(ExecutionQuality, PeopleAreToldWhyOrdersAreSmallerWhileItIsDegraded) {
+    Concern concern;
+    concern.symbol = Symbol::parse("ABCUSDT").value();
+    EXPECT_EQ(why_smaller(concern), std::nullopt);
+    concern.quality = ExecutionQuality::degraded;
+    concern.quality_reasons = {"reject_rate", "slippage"};
+    EXPECT_EQ(
+        why_smaller(concern),
+        "Execution on ABCUSDT is degraded (reject_rate, slippage): orders there are smaller until "
+        "it is good again.");
+    concern.quality = ExecutionQuality::stalled;  // That is a block, and has a sentence as such.
+    EXPECT_EQ(why_smaller(concern), std::nullopt);
+}
+
 }  // namespace
 }  // namespace interlock

@@ -88,6 +88,7 @@ void BotBoard::end_hydration(const TenantId& tenant_id, std::optional<Duration> 
         return;
     }
     entry.needs_hydration = false;
+    entry.is_new = false;
     if (entry.due_at) {
         entry.due_at = *done_at;
     }
@@ -115,7 +116,8 @@ std::vector<BotBoard::Due> BotBoard::take_due(Duration now, std::size_t count_ma
                 {tenant_id,
                  *entry.due_at,
                  entry.view->record.config.symbols.size(),
-                 entry.needs_hydration});
+                 entry.needs_hydration,
+                 entry.is_new});
         }
     }
     const std::size_t count = std::min(due.size(), count_max);
@@ -152,6 +154,7 @@ void BotBoard::finish(const Due& due, const Moment& moment, const Done& done) {
             view.pulses_late += moment.now >= later(due.due_at, kPulseEvery) ? 1 : 0;
             view.warnings = done.warnings;
             view.held = done.held;
+            view.smaller = done.smaller;
         });
     }
     if (entry.due_at) {

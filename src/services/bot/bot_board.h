@@ -52,6 +52,7 @@ struct BotView {
     std::int64_t pulses_late = 0;       // Began a whole period after they were due.
     std::vector<std::string> warnings;  // Why markets are not quoted, as of the last look.
     std::optional<Blocked> held;        // All are held up; told by the first.
+    std::vector<std::string> smaller;   // Why markets that are quoted get smaller orders.
     std::optional<VenueReport> report;  // As last fetched, without its fills.
     std::optional<Timestamp> fetched_at;
     Duration shown_at;  // Monotonic: when `report` came.
@@ -91,6 +92,7 @@ public:
         Duration due_at;
         std::size_t symbols = 0;
         bool needs_hydration = false;  // The process is new, or the venue was away.
+        bool is_new = false;           // Was not read in this life of the process.
     };
     // What is due and not under way, longest waiting first; each counts as under way from now on.
     std::vector<Due> take_due(Duration now, std::size_t count_max);
@@ -98,9 +100,11 @@ public:
     void put_back(const Due& due, Duration not_before);
     struct Done {
         Duration next_at;
-        bool pulsed = false;                     // The venue was asked and the strategies looked.
+        bool is_fresh = false;                   // The venue's news went into the books.
+        bool pulsed = false;                     // The strategies looked as well.
         std::vector<std::string> warnings = {};  // Why markets of it are not quoted.
         std::optional<Blocked> held = {};        // When that is all of them.
+        std::vector<std::string> smaller = {};   // Why others get smaller orders.
         bool needs_hydration = false;
     };
     struct Moment {
@@ -136,6 +140,7 @@ private:
         std::optional<Duration> due_at;  // Nothing: does not pulse.
         bool is_under_way = false;
         bool needs_hydration = true;
+        bool is_new = true;
         std::map<std::string, Kept, std::less<>> texts;
     };
     // Readers keep the view they were given; a change makes a new one.

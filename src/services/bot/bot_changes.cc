@@ -1,6 +1,7 @@
 // Changes of a bot's configuration (seed 004, configuration_proposals; SEMANTICS S14). A person's
 // call applies at once. An agent's becomes a proposal: the exact difference, bound to the version
 // it was made on, waiting for a human at the approvals desk.
+#include <algorithm>
 #include <set>
 
 #include "base/errors.h"
@@ -82,7 +83,11 @@ Result<void> BotService::add_too_large(
     if (!equity) {
         return fail(errors::stale_market_data, "What the account is worth is not known now.");
     }
-    const MarketSet market = parts_.feed.facts(config.symbols);
+    std::vector<Symbol> symbols = config.symbols;
+    symbols.insert(symbols.end(), record.config.symbols.begin(), record.config.symbols.end());
+    std::ranges::sort(symbols);
+    symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+    const MarketSet market = parts_.feed.facts(symbols);
     for (FieldProblem& problem : too_large_amounts(
              config,
              {.before = record.config,
@@ -139,7 +144,13 @@ Result<void> BotService::check_config(
 Result<TurnReply> BotService::run_change(Turn& turn, const Change& wanted) {
     TRY_ASSIGN(const BotRecord record, load(turn));
     UpdatedConfig checked = updated(record.config, wanted.update);
-    TRY(check_config(turn, record, checked));
+    checked.problems.insert(
+        checked.problems.begin(), wanted.problems.begin(), wanted.problems.end());
+    const Result<void> sound = check_config(turn, record, checked);
+    if (!sound && sound.error() != errors::invalid_request && !wanted.problems.empty()) {
+        return std::unexpected(config_refusal(wanted.problems));  // The rest cannot be judged now.
+    }
+    TRY(sound);
     BotConfig next = std::move(checked.config);
     const Json changes = difference(record.config, next);
     if (changes.members().empty()) {

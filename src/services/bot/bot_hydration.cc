@@ -207,7 +207,7 @@ Result<BotService::Taken> BotService::run_take_over(
                 turn,
                 record,
                 {.event = "BOT_RESUMED",
-                 .reason = "the exchange answers again",
+                 .reason = "everything was read anew",
                  .detail = std::move(detail)}));
         save(turn, record);
         return Taken{true, state_answer(record, ref, Json::object())};

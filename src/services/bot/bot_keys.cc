@@ -169,7 +169,7 @@ void BotService::connect(Caller caller, Reply reply) {
         BotRecord next = record;
         next.is_connected = true;
         // What happened meanwhile is not known: everything is read anew before it trades.
-        next.stall.is_stalled = next.state == BotState::running;
+        next.stall = {.is_stalled = next.state == BotState::running, .cause = StallCause::session};
         TRY_ASSIGN(
             const std::string ref,
             note(t, next, {.event = "BOT_CONNECTED", .detail = Json::object()}));

@@ -53,7 +53,7 @@ TurnRequest BotService::pulse_turn(BotBoard::Due due, Result<Fetched> fetched) {
                 due, moment, {.next_at = later(now, kPulseAgain), .needs_hydration = true});
             return;
         }
-        if (*shared && done->pulsed) {
+        if (*shared && done->is_fresh) {
             board_.show_report(due.tenant_id, {(*shared)->report, (*shared)->ended_at, now});
         }
         board_.finish(due, moment, *done);
@@ -72,7 +72,9 @@ Result<BotBoard::Done> BotService::run_pulse(
         return BotBoard::Done{.next_at = next};
     }
     Stall stall = record.stall;
-    stall.is_stalled = stall.is_stalled || due.needs_hydration;
+    if (!stall.is_stalled && due.needs_hydration) {
+        stall = {.is_stalled = true, .cause = due.is_new ? StallCause::start : StallCause::pulse};
+    }
     const StallStep step =
         step_stall(stall, fetched ? PulseOutcome::good : PulseOutcome::timed_out, turn.now());
     if (!fetched || stall.is_stalled) {
@@ -84,8 +86,8 @@ Result<BotBoard::Done> BotService::run_pulse(
         return BotBoard::Done{.next_at = later(now, kPulseAgain)};
     }
     TRY_ASSIGN(BotBoard::Done done, look(turn, record, *fetched, due.due_at));
-    done.next_at = next;
-    done.pulsed = true;
+    done.next_at = done.pulsed ? next : later(now, kPulseAgain);
+    done.is_fresh = true;
     return done;
 }
 
@@ -103,7 +105,9 @@ Result<BotBoard::Done> BotService::run_stalled(
             turn,
             record,
             {.event = "BOT_STALLED",
-             .reason = why.empty() ? "the server was started" : why,
+             .reason = !why.empty()                              ? why
+                       : record.stall.cause == StallCause::start ? "the server was started"
+                                                                 : "a pulse failed",
              .severity = why.empty() ? AuditSeverity::info : AuditSeverity::critical}));
     }
     const Duration wait =
@@ -162,6 +166,10 @@ BotBoard::Done BotService::markets_seen(
         } else if (auto sentence = facts && maker ? maker->why_too_small(*facts) : std::nullopt) {
             done.warnings.push_back(*std::move(sentence));
         }
+        if (const auto less = round.smaller.find(bot_strategy_id(symbol));
+            less != round.smaller.end()) {
+            done.smaller.push_back(less->second);
+        }
     }
     if (held_count < record.markets.size()) {
         done.held.reset();
@@ -176,8 +184,12 @@ Result<BotBoard::Done> BotService::look(
         batch.ids.push_back(bot_strategy_id(symbol));
     }
     TRY_ASSIGN(StrategyTicker::Round round, parts_.ticker.look_at(turn, batch));
+    if (round.is_waiting) {
+        return BotBoard::Done{};  // The venue's news are taken; the strategies come after.
+    }
     Json books = Json::object();
     BotBoard::Done done = markets_seen(batch.account, record, round, books);
+    done.pulsed = true;
     const auto ids_json = [](const std::vector<StrategyId>& ids) {
         Json list = Json::array();
         for (const StrategyId& id : ids) {

@@ -98,26 +98,6 @@ Json position_json(const SymbolBook& book) {
     });
 }
 
-// The bot's own word, which its strategies repeat.
-std::optional<Blocked> why_stalled(const BotRecord& record) {
-    if (record.state != BotState::running) {
-        return std::nullopt;
-    }
-    if (!record.is_connected) {
-        return Blocked{
-            "stalled",
-            "The session with the exchange is closed.",
-            "POST /connect-exchange opens it again."};
-    }
-    if (record.stall.is_stalled) {
-        return Blocked{
-            "stalled",
-            "The exchange does not answer; nothing is placed until it has answered twice in a row.",
-            "It is asked again by itself; look at /exchange_status."};
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Blocked> BotService::why_held_up(const StrategyInstance& instance) const {
@@ -151,6 +131,10 @@ Json BotService::status(const TenantId& tenant_id) const {
     const BotView& view = seen ? *seen : none;
     const BotRecord& record = view.record;
     const std::optional<Blocked> blocked = why_blocked(tenant_id, view);
+    std::vector<std::string> warnings = view.warnings;
+    if (record.state == BotState::running && !blocked) {
+        warnings.insert(warnings.end(), view.smaller.begin(), view.smaller.end());
+    }
     return Json::object({
         {"bot_state", to_word(record.state)},
         {"trading", record.state == BotState::running && !blocked},
@@ -162,7 +146,7 @@ Json BotService::status(const TenantId& tenant_id) const {
         {"last_pulse_at", time_or_null(view.last_pulse_at)},
         {"pulses", view.pulses},
         {"pulses_late", view.pulses_late},
-        {"warnings", json_list(view.warnings)},
+        {"warnings", json_list(warnings)},
         {"config_version", record.config_version},
         {"trouble", record.trouble.empty() ? Json() : Json(record.trouble)},
     });

@@ -129,6 +129,8 @@ public:
     struct Change {
         std::string operation;  // "update_pnl"
         BotUpdate update;
+        // Of the request itself: it is refused, with these and whatever else is found.
+        std::vector<FieldProblem> problems = {};
     };
     void change(Caller caller, Change change, Reply reply);
     void reload(Caller caller, Reply reply);

@@ -184,6 +184,52 @@ TEST_F(Bot, LeavesTheOrdersOfAStopThroughRestartsOfTheServer) {
     EXPECT_EQ(world.state(), "stopped");
 }
 
+// A deploy or a crash is no reason to give up places in the queue, nor to write to people: it is
+// asked again once recovery has looked.
+TEST_F(Bot, KeepsThePlacesOfARunningBotThroughRestarts) {
+    world.run_bot();
+    world.pass(Duration::of_seconds(30));
+    const auto ids = [&] {
+        std::set<std::string> names;
+        for (const VenueOrder& order : world.open_orders()) {
+            names.insert(order.order_client_id.text());
+        }
+        return names;
+    };
+    for (int start = 1; start <= 3; ++start) {
+        const std::set<std::string> left = ids();
+        ASSERT_FALSE(left.empty());
+        const std::int64_t sent = world.orders_sent();
+        const std::int64_t cancelled = world.count("ORDER_CANCELED");
+        const std::int64_t cursor =
+            world.paper->report(world.venue_account(), 0).value().fills_cursor;
+        world.restart();
+        // As if it had been read anew already: it pulses at once.
+        world.bots->board().end_hydration(world.tenant, world.clock.monotonic());
+        const std::int64_t pulses = world.times("BOT_PULSE");
+        for (int i = 0; i < 600 && world.count("SAFE_RECOVERY_RESOLVED") < start; ++i) {
+            world.pass(Duration::of_milliseconds(100), Duration::of_milliseconds(100));
+            const Json status = world.bots->status(world.tenant);
+            EXPECT_EQ(
+                *status.find("trading"), Json(world.count("SAFE_RECOVERY_RESOLVED") == start));
+        }
+        // The market goes on, so some may be filled; none was cancelled, and none put in its place.
+        std::set<std::string> found = ids();
+        const auto fills = world.paper->report(world.venue_account(), cursor).value().fills;
+        for (const VenueFill& fill : fills) {
+            found.insert(fill.order_client_id.text());
+        }
+        EXPECT_EQ(found, left);
+        EXPECT_EQ(world.orders_sent(), sent);
+        EXPECT_EQ(world.count("ORDER_CANCELED"), cancelled);
+        EXPECT_EQ(world.times("BOT_PULSE"), pulses);
+        world.pass(Duration::of_seconds(20));
+        EXPECT_GT(world.times("BOT_PULSE"), pulses);
+    }
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 0);
+    EXPECT_EQ(world.count("TRADING_UNBLOCKED"), 0);
+}
+
 TEST_F(Bot, CancelsItsOrdersWhenAStopIsToldTo) {
     world.run_bot();
     world.pass(Duration::of_seconds(30));

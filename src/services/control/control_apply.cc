@@ -68,6 +68,8 @@ ControlService::ControlService(Parts parts)
     parts_.loop.set_overlay({
         .market_modes =
             [this](Turn& turn, const VenueAccount& account) { return market_modes(turn, account); },
+        .warnings =
+            [this](Turn& turn, const VenueAccount& account) { return warnings_of(turn, account); },
         .active_strategies =
             [this](Turn& turn, const VenueAccount& account) {
                 return active_strategies(turn, account);

@@ -113,6 +113,22 @@ Result<std::vector<LoopService::MarketMode>> ControlService::market_modes(
     return modes;
 }
 
+Result<std::vector<std::string>> ControlService::warnings_of(
+    Turn& turn, const VenueAccount& account) {
+    std::vector<std::string> warnings;
+    const auto known = concerns_.find(account);
+    if (known == concerns_.end()) {
+        return warnings;
+    }
+    for (const ConcernId& id : known->second) {
+        TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
+        if (auto smaller = concern ? why_smaller(*concern) : std::nullopt) {
+            warnings.push_back(*std::move(smaller));
+        }
+    }
+    return warnings;
+}
+
 Result<std::vector<StrategyId>> ControlService::active_strategies(
     Turn& turn, const VenueAccount& account) {
     std::vector<StrategyId> active;
@@ -199,14 +215,14 @@ void ControlService::on_order_news(Turn& turn, const LoopService::OrderNews& new
     });
 }
 
-std::vector<TurnRequest> ControlService::quality_turns(Timestamp now) {
+std::vector<TurnRequest> ControlService::quality_turns(Duration now) {
     std::set<VenueAccount> accounts;
     {
         const std::lock_guard lock(shared_->mutex);
         if (shared_->next_judgement && now < *shared_->next_judgement) {
             return {};
         }
-        shared_->next_judgement = now + kQualityEvery;
+        shared_->next_judgement = {now.microseconds + kQualityEvery.microseconds};
         for (const auto& [market, window] : shared_->windows) {
             accounts.insert(market.account);
         }

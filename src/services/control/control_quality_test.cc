@@ -21,7 +21,7 @@ struct ControlQualityTest : ::testing::Test {
     void judge() {
         world.clock.advance(kQualityEvery);
         EXPECT_TRUE(world.paper->advance(world.clock.now()));
-        for (TurnRequest& turn : world.plane->decisions->quality_turns(world.clock.now())) {
+        for (TurnRequest& turn : world.plane->decisions->quality_turns(world.clock.monotonic())) {
             world.submit(std::move(turn));
         }
     }
@@ -148,7 +148,7 @@ TEST_F(ControlQualityTest, AVenueThatIsSilentForAMinuteStallsAndNobodyMayOrder) 
 TEST_F(ControlQualityTest, MarketDataOlderThanThirtySecondsDegrades) {
     world.clock.advance(Duration::of_seconds(31));  // The market stands still.
     note(world.clock.now(), 0);
-    for (TurnRequest& turn : world.plane->decisions->quality_turns(world.clock.now())) {
+    for (TurnRequest& turn : world.plane->decisions->quality_turns(world.clock.monotonic())) {
         world.submit(std::move(turn));
     }
     EXPECT_EQ(quality(), "degraded");

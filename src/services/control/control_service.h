@@ -73,7 +73,7 @@ public:
     void watch(const VenueAccount& account, const Symbol& symbol);
     // What the venue watch learned; any thread.
     void note_venue(TradeMode mode, std::optional<Timestamp> reached_at, std::int64_t skew_ms);
-    std::vector<TurnRequest> quality_turns(Timestamp now);
+    std::vector<TurnRequest> quality_turns(Duration now);  // Clock::monotonic().
     enum class Judgement { regular, after_news };
     // After news a concern can only get worse: leaving takes regular evaluations.
     TurnRequest quality_turn(const VenueAccount& account, Judgement judgement);
@@ -150,6 +150,8 @@ private:
     Result<void> on_deadline(Turn& turn, const TimerItem& timer);
 
     // control_quality.cc
+    // What people should know of the account's execution although it blocks nothing.
+    Result<std::vector<std::string>> warnings_of(Turn& turn, const VenueAccount& account);
     Result<std::vector<LoopService::MarketMode>> market_modes(
         Turn& turn, const VenueAccount& account);
     Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);

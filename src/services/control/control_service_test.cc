@@ -56,7 +56,7 @@ TEST_F(ControlServiceTest, CancelsThatNobodyConfirmsDegradeTheConcern) {
     ASSERT_FALSE(world.waiting.empty());
     for (int i = 0; i < 3; ++i) {
         world.clock.advance(Duration::of_seconds(20));
-        for (TurnRequest& turn : world.plane->decisions->quality_turns(world.clock.now())) {
+        for (TurnRequest& turn : world.plane->decisions->quality_turns(world.clock.monotonic())) {
             world.submit(std::move(turn));
         }
     }

@@ -27,14 +27,14 @@ Result<void> note_quality(Turn& turn, const Concern& concern, ExecutionQuality b
 // Once the turn is durable, the running set follows the record.
 inline void reconcile_after(
     Turn& turn, StrategyRuntime& runtime, const StrategyInstance& instance) {
-    turn.after_commit([&runtime, instance, now = turn.now()] { runtime.reconcile(instance, now); });
+    turn.after_commit([&runtime, instance] { runtime.reconcile(instance); });
 }
 
 // Saves it and lets the running set follow.
 inline void save_and_reconcile(Turn& turn, StrategyRuntime& runtime, StrategyInstance instance) {
-    turn.after_commit([&runtime,
-                       saved = save_instance(turn, std::move(instance)),
-                       now = turn.now()] { runtime.reconcile(*saved, now); });
+    turn.after_commit([&runtime, saved = save_instance(turn, std::move(instance))] {
+        runtime.reconcile(*saved);
+    });
 }
 
 // The lock is one of ADR 0007's: the watch notes and asks, the engine judges.
@@ -51,7 +51,7 @@ struct ControlService::Shared {
     std::mutex mutex;
     std::map<Market, ExecutionWindow> windows;  // Of every watched concern.
     std::map<TradeMode, Reached> venues;
-    std::optional<Timestamp> next_judgement;
+    std::optional<Duration> next_judgement;  // Clock::monotonic().
 };
 
 }  // namespace interlock

@@ -5,6 +5,7 @@
 #include "base/canonical_json.h"
 #include "base/errors.h"
 #include "base/field_reader.h"
+#include "base/json_list.h"
 #include "contracts/error_json.h"
 #include "core/loop/canonical_state.h"
 #include "services/loop/loop_service.h"
@@ -327,6 +328,8 @@ TurnRequest LoopService::account_turn(Caller caller, AccountId account_id, Reply
         state.set("strategies", std::move(strategies));
         TRY_ASSIGN(const auto blocked, why_blocked(t, account));
         state.set("blocked", encode(blocked));
+        TRY_ASSIGN(const auto warnings, warnings_of(t, account));
+        state.set("warnings", json_list(warnings));
         return Answer{200, to_text(state)};
     };
     return turn;

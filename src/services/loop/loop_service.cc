@@ -98,12 +98,16 @@ struct LoopService::Shared {
 LoopService::LoopService(Parts parts)
     : parts_(std::move(parts)), shared_(std::make_shared<Shared>()) {
     parts_.kill.set_account_word(
-        [this](Turn& turn, const TenantId& tenant_id) -> Result<std::optional<Blocked>> {
+        [this](Turn& turn, const TenantId& tenant_id) -> Result<KillSwitchService::AccountWord> {
             TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, tenant_id));
-            TRY_ASSIGN(
-                const AccountView view,
-                load_account(turn, {tenant_id, default_account_id(), mode.mode}));
-            return view.account ? interlock::why_account_blocked(*view.account) : std::nullopt;
+            const VenueAccount main{tenant_id, default_account_id(), mode.mode};
+            TRY_ASSIGN(const AccountView view, load_account(turn, main));
+            KillSwitchService::AccountWord word;
+            if (view.account) {
+                word.blocked = interlock::why_account_blocked(*view.account);
+            }
+            TRY_ASSIGN(word.warnings, warnings_of(turn, main));
+            return word;
         });
     auto text = canonical_json(encode_config(parts_.config));
     CHECK(text.has_value());
@@ -296,6 +300,10 @@ Result<std::optional<Blocked>> LoopService::why_blocked(Turn& turn, const VenueA
     }
     TRY_ASSIGN(const AccountView view, load_account(turn, key));
     return view.account ? interlock::why_account_blocked(*view.account) : std::nullopt;
+}
+
+Result<std::vector<std::string>> LoopService::warnings_of(Turn& turn, const VenueAccount& key) {
+    return overlay_.warnings ? overlay_.warnings(turn, key) : std::vector<std::string>();
 }
 
 std::optional<Blocked> LoopService::why_account_blocked(const VenueAccount& key) const {

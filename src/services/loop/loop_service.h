@@ -83,6 +83,8 @@ public:
     struct Overlay {
         // The modes of the account's concerns (S4, S5), each for its own market alone.
         std::function<Result<std::vector<MarketMode>>(Turn&, const VenueAccount&)> market_modes;
+        // What people should know of the account although it blocks nothing.
+        std::function<Result<std::vector<std::string>>(Turn&, const VenueAccount&)> warnings;
         // The account's strategies that are active by the word of their concerns; gate 5 asks.
         std::function<Result<std::vector<StrategyId>>(Turn&, const VenueAccount&)>
             active_strategies;
@@ -168,6 +170,8 @@ public:
     Result<bool> is_trading_enabled(Turn& turn, const Account& account);
     // Why the account does not trade; nothing: it does.
     Result<std::optional<Blocked>> why_blocked(Turn& turn, const VenueAccount& account);
+    // What does not block it and makes its orders smaller.
+    Result<std::vector<std::string>> warnings_of(Turn& turn, const VenueAccount& account);
     // The switches' part of it.
     Result<std::optional<Blocked>> why_stopped(Turn& turn, const TenantId& tenant_id);
     // What of it lies in the account itself, as committed last; any thread.

@@ -23,11 +23,10 @@ void VenueWatch::poll() {
     if (beat) {
         note_venues(reached);
     }
-    const Timestamp time = parts_.clock.now();
-    for (TurnRequest& turn : parts_.decisions.quality_turns(time)) {
+    for (TurnRequest& turn : parts_.decisions.quality_turns(now)) {
         parts_.loop.submit(std::move(turn));
     }
-    for (TurnRequest& turn : parts_.ticker.due_turns(time)) {
+    for (TurnRequest& turn : parts_.ticker.due_turns(now)) {
         parts_.loop.submit(std::move(turn));
     }
     if (parts_.bots != nullptr) {
@@ -36,7 +35,7 @@ void VenueWatch::poll() {
         }
     }
     if (parts_.supervisor != nullptr) {
-        for (TurnRequest& turn : parts_.supervisor->due_turns(time)) {
+        for (TurnRequest& turn : parts_.supervisor->due_turns(now)) {
             parts_.loop.submit(std::move(turn));
         }
     }

@@ -32,7 +32,7 @@ Duration tick_every_of(const Strategy& strategy, const StrategyPolicy& policy) {
     return std::clamp(every, kTickEveryMin, kTickEveryMax);
 }
 
-bool StrategyRuntime::reconcile(const StrategyInstance& instance, Timestamp now) {
+bool StrategyRuntime::reconcile(const StrategyInstance& instance) {
     const Key key{instance.account, instance.strategy_id};
     const bool should_run = instance.mode != InstanceMode::off && !instance.is_deleted &&
                             !instance.is_latched && !instance.paused;
@@ -55,18 +55,18 @@ bool StrategyRuntime::reconcile(const StrategyInstance& instance, Timestamp now)
         return running_.erase(key) > 0;
     }
     const Duration every = tick_every_of(*opened.strategy, instance.policy);
-    running_[key] = {std::move(opened.strategy), every, config, now};
+    running_[key] = {std::move(opened.strategy), every, config, std::nullopt};
     return true;
 }
 
-std::vector<StrategyRuntime::Batch> StrategyRuntime::take_due(Timestamp now) {
+std::vector<StrategyRuntime::Batch> StrategyRuntime::take_due(Duration now) {
     std::vector<Batch> batches;
     const std::lock_guard lock(mutex_);
     for (auto& [key, running] : running_) {
-        if (running.due > now || is_bot_strategy(key.id)) {
+        if ((running.due && *running.due > now) || is_bot_strategy(key.id)) {
             continue;
         }
-        running.due = now + running.every;
+        running.due = {now.microseconds + running.every.microseconds};
         const bool fits = !batches.empty() && batches.back().account == key.account &&
                           batches.back().ids.size() < kTickBatchMax;
         if (!fits) {
@@ -75,18 +75,6 @@ std::vector<StrategyRuntime::Batch> StrategyRuntime::take_due(Timestamp now) {
         batches.back().ids.push_back(key.id);
     }
     return batches;
-}
-
-std::optional<Timestamp> StrategyRuntime::next_due() const {
-    std::optional<Timestamp> next;
-    const std::lock_guard lock(mutex_);
-    for (const auto& [key, running] : running_) {
-        if (is_bot_strategy(key.id)) {
-            continue;
-        }
-        next = next ? std::min(*next, running.due) : running.due;
-    }
-    return next;
 }
 
 std::shared_ptr<const Strategy> StrategyRuntime::find(

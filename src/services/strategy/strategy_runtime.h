@@ -1,6 +1,9 @@
 // The strategies that run: those whose stored record says so, opened and with the time of their
 // next tick. Reconciling makes this set equal to the records, one instance at a time.
 //
+// Ticks are due by monotonic time, so that a wall clock that steps neither freezes nor doubles
+// them.
+//
 // Written by the engine thread after commits, read by whoever beats the clock; the lock is one of
 // ADR 0007's.
 #pragma once
@@ -40,16 +43,15 @@ public:
 
     // Loads, reloads or unloads the instance so that it runs as its record says: not when it is
     // off, deleted or latched. A reload ticks at once. True when something changed.
-    bool reconcile(const StrategyInstance& instance, Timestamp now);
+    bool reconcile(const StrategyInstance& instance);
 
     struct Batch {
         VenueAccount account;
         std::vector<StrategyId> ids;
     };
     // What is due, by account; each is then due again after its own time. A bot ticks its own
-    // instances, on facts it has just fetched.
-    std::vector<Batch> take_due(Timestamp now);
-    std::optional<Timestamp> next_due() const;
+    // instances, on facts it has just fetched. `now` is Clock::monotonic().
+    std::vector<Batch> take_due(Duration now);
 
     // Null when it does not run.
     std::shared_ptr<const Strategy> find(const VenueAccount& account, const StrategyId& id) const;
@@ -64,8 +66,8 @@ private:
     struct Running {
         std::shared_ptr<const Strategy> strategy;
         Duration every;
-        std::string config;  // Type, config and policy as text: a change of them reloads.
-        Timestamp due;
+        std::string config;           // Type, config and policy as text: a change of them reloads.
+        std::optional<Duration> due;  // Nothing: at once.
     };
     Opener opener_;
     mutable std::mutex mutex_;

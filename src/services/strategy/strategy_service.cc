@@ -50,7 +50,7 @@ Result<std::shared_ptr<const Strategy>> open_or_refuse(
 Result<void> StrategyService::open() {
     TRY_ASSIGN(const auto instances, stored_instances(parts_.runner));
     for (const StrategyInstance& instance : instances) {
-        parts_.runtime.reconcile(instance, instance.updated_at);
+        parts_.runtime.reconcile(instance);
     }
     return {};
 }

@@ -82,6 +82,13 @@ bool is_let(const Plan& plan, const std::optional<Blocked>& blocked) {
     return false;
 }
 
+// A mere start of the server takes nothing back: while recovery only looks, entries are off, and a
+// strategy asked now would cancel its own.
+Result<bool> is_only_looked_at(Turn& turn, const VenueAccount& account) {
+    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+    return view.account && is_only_looking(view.account->recovery);
+}
+
 Plan only_symbol(const Symbol& symbol) {
     Plan plan;
     plan.intents.emplace_back();
@@ -91,7 +98,7 @@ Plan only_symbol(const Symbol& symbol) {
 
 }  // namespace
 
-std::vector<TurnRequest> StrategyTicker::due_turns(Timestamp now) {
+std::vector<TurnRequest> StrategyTicker::due_turns(Duration now) {
     std::vector<TurnRequest> turns;
     for (StrategyRuntime::Batch& batch : parts_.runtime.take_due(now)) {
         turns.push_back(tick_turn(std::move(batch)));
@@ -118,6 +125,12 @@ Result<StrategyTicker::Round> StrategyTicker::look_at(
     TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, batch.account.tenant_id));
     if (mode.mode != batch.account.mode) {
         return Round{};  // Its tenant runs another mode now.
+    }
+    TRY_ASSIGN(const bool is_waiting, is_only_looked_at(turn, batch.account));
+    if (is_waiting) {
+        Round round;
+        round.is_waiting = true;
+        return round;
     }
     std::vector<Symbol> symbols;
     for (const StrategyId& id : batch.ids) {
@@ -165,6 +178,9 @@ Result<void> StrategyTicker::tick_one(
     // While its account is blocked, which is on record, its own reason is as it was.
     if (sight->blocked && !facts.blocked) {
         round.held.emplace(id, *sight->blocked);
+    }
+    if (auto smaller = why_smaller(*sight->concern); smaller && !sight->blocked) {
+        round.smaller.emplace(id, *std::move(smaller));
     }
     if (sight->instance->mode == InstanceMode::active && !facts.blocked) {
         std::string code = word_of(round.noted.strategies, id);
@@ -365,7 +381,8 @@ Result<TurnReply> StrategyTicker::run_act(
     Turn& turn, const VenueAccount& account, const StrategyId& id) {
     TRY_ASSIGN(const auto instance, load_instance(turn, scope_of(account), id));
     TRY_ASSIGN(const LoopMode mode, load_loop_mode(turn, account.tenant_id));
-    if (!instance || mode.mode != account.mode) {
+    TRY_ASSIGN(const bool is_waiting, is_only_looked_at(turn, account));
+    if (!instance || mode.mode != account.mode || is_waiting) {
         return Answer{200, "{}"};
     }
     StrategyInstance next = *instance;
@@ -526,8 +543,7 @@ Result<bool> StrategyTicker::fail_tick(Turn& turn, StrategyInstance instance, co
              }}));
     }
     if (latched) {
-        turn.after_commit(
-            [this, instance, now = turn.now()] { parts_.runtime.reconcile(instance, now); });
+        turn.after_commit([this, instance] { parts_.runtime.reconcile(instance); });
     }
     save_instance(turn, std::move(instance));
     return latched;

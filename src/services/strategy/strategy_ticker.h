@@ -49,8 +49,9 @@ public:
     // Before the engine starts; it outlives every turn.
     void set_keeper(const StrategyKeeper& keeper) { keeper_ = &keeper; }
 
-    // The turns of everything that is due; the watch submits them, the simulator runs them.
-    std::vector<TurnRequest> due_turns(Timestamp now);
+    // The turns of everything that is due; the watch submits them, the simulator runs them. `now`
+    // is Clock::monotonic().
+    std::vector<TurnRequest> due_turns(Duration now);
     TurnRequest tick_turn(StrategyRuntime::Batch batch);
     // One instance acts on its plan; void when it comes after `not_after`.
     TurnRequest act_turn(
@@ -63,9 +64,13 @@ public:
         std::vector<StrategyId> acting;                 // Have something to change, and may.
         // The hashes of the `state` and `market` that they looked at; those are not kept.
         Json seen = {};
-        BlockedRow noted = {};                    // What blocks them, as on record.
-        std::map<StrategyId, Blocked> held = {};  // Those that their own market blocks.
-        bool has_latched = false;                 // One of them ticks no more.
+        BlockedRow noted = {};                           // What blocks them, as on record.
+        std::map<StrategyId, Blocked> held = {};         // Those that their own market blocks.
+        std::map<StrategyId, std::string> smaller = {};  // Those that trade, and are held to less.
+        bool has_latched = false;                        // One of them ticks no more.
+        // Their account is looked at after a start (core/account/recovery.h): nothing was stepped,
+        // noted or recorded, and what they left at the venue stays there.
+        bool is_waiting = false;
     };
     Result<Round> look_at(Turn& turn, const StrategyRuntime::Batch& batch);
     struct Act {

@@ -350,6 +350,42 @@ TEST_F(StrategyTickerTest, GoesOnAfterARestart) {
     EXPECT_EQ(world.open_orders(), orders);
 }
 
+// It looks first: what rests at the venue stays there, no record says that it does not trade, and
+// the displays still do.
+TEST_F(StrategyTickerTest, AStartTakesNothingBackAndIsNobodysNews) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.pass(Duration::of_seconds(5));
+    const auto sent = world.orders_sent();
+    const auto orders = world.open_orders();
+    const auto ticks = world.times("PLAN_CREATED");
+    ASSERT_GT(orders, 0u);
+    world.rebuild();
+    world.pass(Duration::of_seconds(1));
+    EXPECT_EQ(status(), "blocked recovering");
+    world.pass(Duration::of_seconds(1));
+    EXPECT_EQ(world.times("PLAN_CREATED"), ticks);
+    world.pass(Duration::of_seconds(10));
+    EXPECT_EQ(status(), "running null");
+    EXPECT_GT(world.times("PLAN_CREATED"), ticks);
+    EXPECT_EQ(world.open_orders(), orders);
+    EXPECT_EQ(world.orders_sent(), sent);
+    EXPECT_EQ(world.count("ORDER_CANCELED"), 0);
+    EXPECT_EQ(world.count("TRADING_BLOCKED"), 0);
+    EXPECT_EQ(world.count("TRADING_UNBLOCKED"), 0);
+}
+
+// What was planned before it was known to be a start's does not act either.
+TEST_F(StrategyTickerTest, NothingActsWhileAStartIsOnlyLookedAt) {
+    start("grid_trader", StrategyWorld::grid_config());
+    world.pass(Duration::of_seconds(5));
+    world.rebuild();
+    const auto sent = world.sent.size();
+    world.submit(world.plane->ticker->act_turn(world.venue_account(), StrategyId::trusted(id)));
+    world.run_effects();
+    EXPECT_EQ(world.sent.size(), sent);
+    EXPECT_EQ(world.count("ORDER_CANCELED"), 0);
+}
+
 TEST_F(StrategyTickerTest, TheKillSwitchStopsItsTicksToo) {
     start("grid_trader", StrategyWorld::grid_config());
     world.plane->kill.activate_by_rule(world.tenant, "test", "stop");
@@ -445,7 +481,7 @@ struct FailingStrategyTest : StrategyTickerTest, ::testing::WithParamInterface<F
                 const auto instance,
                 load_instance(
                     t, {world.tenant, TradeMode::paper}, StrategyId::trusted(instance_id)));
-            broken.reconcile(*instance, t.now());
+            broken.reconcile(*instance);
             return Answer{200, "{}"};
         };
         turn.reply = [](Result<Answer>) {};
@@ -453,7 +489,7 @@ struct FailingStrategyTest : StrategyTickerTest, ::testing::WithParamInterface<F
     }
     void tick() {
         world.clock.advance(Duration::of_seconds(1));
-        for (TurnRequest& turn : ticker.due_turns(world.clock.now())) {
+        for (TurnRequest& turn : ticker.due_turns(world.clock.monotonic())) {
             world.submit(std::move(turn));
         }
         world.run_effects();

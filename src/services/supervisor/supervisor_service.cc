@@ -103,7 +103,7 @@ void keep_within_bound(std::vector<CandidateFacts>& candidates, const Concern& c
 
 }  // namespace
 
-std::vector<TurnRequest> SupervisorService::due_turns(Timestamp now) {
+std::vector<TurnRequest> SupervisorService::due_turns(Duration now) {
     std::vector<TurnRequest> turns;
     if (!parts_.config.enabled) {
         return turns;
@@ -112,9 +112,9 @@ std::vector<TurnRequest> SupervisorService::due_turns(Timestamp now) {
         const StrategyScope scope = scope_of(watched.account);
         const bool is_chosen =
             parts_.config.tenants.empty() || parts_.config.tenants.contains(scope.tenant_id);
-        Timestamp& due = due_[scope];
-        if (is_chosen && due <= now) {
-            due = now + parts_.config.every;
+        std::optional<Duration>& due = due_[scope];
+        if (is_chosen && (!due || *due <= now)) {
+            due = {now.microseconds + parts_.config.every.microseconds};
             turns.push_back(round_turn(scope));
         }
     }

@@ -44,8 +44,9 @@ public:
     explicit SupervisorService(Parts parts) : parts_(std::move(parts)) {}
 
     // The rounds that are due, one turn per tenant and mode; from one thread only. Each finds the
-    // concerns there are, which then get a turn each, one after the other.
-    std::vector<TurnRequest> due_turns(Timestamp now);
+    // concerns there are, which then get a turn each, one after the other. `now` is
+    // Clock::monotonic(), so that a wall clock that steps freezes none.
+    std::vector<TurnRequest> due_turns(Duration now);
     TurnRequest round_turn(StrategyScope scope);
 
     // Newest first, those before `before`; any thread.
@@ -91,7 +92,7 @@ private:
     Result<void> record(Turn& turn, const Decided& decided);
 
     Parts parts_;
-    std::map<StrategyScope, Timestamp> due_;
+    std::map<StrategyScope, std::optional<Duration>> due_;  // Nothing: at once.
     // Rounds that are not through yet: the next one waits for them. Engine thread only.
     std::set<StrategyScope> under_way_;
 };
