@@ -34,6 +34,17 @@ QueryParameter symbol_parameter() {
     return {"symbol", "Of this market only.", std::move(schema)};
 }
 
+QueryParameter account_parameter() {
+    Json schema = schema::text();
+    schema.set("maxLength", 128);
+    return {"account_id", "Of this account only.", std::move(schema)};
+}
+
+std::string query_text(const ApiCall& call, const char* name) {
+    const auto found = call.query.find(name);
+    return found == call.query.end() ? std::string() : found->second;
+}
+
 Operation read_operation(std::string id, std::string path, std::string summary) {
     return {
         .id = std::move(id),
@@ -305,7 +316,8 @@ Operation trades_operation(TradeRead trade) {
     operation.query = {
         {"before", "The next_before of the page before.", std::move(before)},
         whole_number("limit", "Rows a page.", kTradePageMax, kTradePageDefault),
-        symbol_parameter()};
+        symbol_parameter(),
+        account_parameter()};
     operation.answer_schema = schema::object({
         {trade.name, schema::list(std::move(trade.row_schema), "Newest first.")},
         {"next_before", schema::or_null(schema::integer("Null: none is older, outside archives."))},
@@ -313,12 +325,12 @@ Operation trades_operation(TradeRead trade) {
     operation.answer_content_types = {"text/csv"};
     operation.handle = [name = trade.name, read = trade.read, csv = trade.csv](
                            const ApiCall& call, const ApiReplyTo& reply) {
-        const auto symbol = call.query.find("symbol");
         const TradeQuery query{
             .tenant_id = call.tenant_id,
             .before = query_integer(call, "before", 0),
             .limit = query_integer(call, "limit", kTradePageDefault),
-            .symbol = symbol == call.query.end() ? std::string() : symbol->second};
+            .symbol = query_text(call, "symbol"),
+            .account_id = query_text(call, "account_id")};
         const auto made_csv = wants_csv(call) ? csv : nullptr;
         read(call, query, [name, made_csv, reply](Result<TradePage> page) {
             if (!page) {
