@@ -359,8 +359,8 @@ void register_market_operations(OperationTable& table, LoopService& loop, Market
                      done(std::move(page));
                      return;
                  }
-                 loop.submit(
-                     order_ends_turn(call.principal, call.tenant_id, *std::move(page), done));
+                 charge_records(call, page->records_read);
+                 loop.submit(order_ends_turn(call.principal, query, *std::move(page), done));
              },
          .csv = orders_csv,
          .row_schema = order_row_schema()}));
@@ -368,8 +368,10 @@ void register_market_operations(OperationTable& table, LoopService& loop, Market
         {.name = "fills",
          .summary = "Trades of this tenant's own orders, newest first.",
          .read =
-             [reads](const ApiCall&, const TradeQuery& query, const TradePageTo& done) {
-                 done(read_fills(reads.store, query));
+             [reads](const ApiCall& call, const TradeQuery& query, const TradePageTo& done) {
+                 auto page = read_fills(reads.store, query);
+                 charge_records(call, page ? page->records_read : 0);
+                 done(std::move(page));
              },
          .csv = fills_csv,
          .row_schema = fill_row_schema()}));

@@ -138,6 +138,7 @@ Result<TradePage> read_back(LedgerStore& store, const TradeQuery& query, const K
     while (below > lowest) {
         const std::int64_t from = std::max(lowest, below - kScanPage);
         TRY_ASSIGN(const auto entries, store.read_ledger(query.tenant_id, from - 1, below - from));
+        page.records_read += std::ssize(entries);
         for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
             if (entry->seq >= below) {
                 continue;  // Behind a gap that archived records have left.
@@ -233,7 +234,6 @@ Result<std::shared_ptr<const OrderRecord>> find_order(
     return nullptr;
 }
 
-}  // namespace
 // An order whose answer was lost stands where that was noted, with the answer as it is known now:
 // its decision has it.
 Result<void> tell_late_answer(Turn& turn, Json& row, const OrderClientId& order_id) {
@@ -277,6 +277,7 @@ Result<void> tell_end(Turn& turn, const LoopMode& mode, Json& row) {
     return {};
 }
 
+}  // namespace
 
 TurnRequest order_ends_turn(
     Principal principal, TradeQuery query, TradePage page, TradePageTo done) {
@@ -290,10 +291,10 @@ TurnRequest order_ends_turn(
         for (Json& row : held->rows.items()) {
             TRY(tell_end(t, mode, row));
         }
-        return Answer{200, "{}"};
         std::erase_if(held->rows.items(), [&](const Json& row) {
             return !wanted.empty() && member(row, "account_id") != Json(wanted);
         });
+        return Answer{200, "{}"};
     };
     turn.reply = [held, done = std::move(done)](Result<Answer> answer) {
         if (!answer) {
@@ -316,9 +317,9 @@ Json fill_row_schema() {
     return schema::object({
         {"seq", schema::integer("Of its audit record.")},
         {"at", schema::moment("By the venue's clock.")},
-        {"symbol", schema::text()},
         {"account_id", schema::text()},
         {"mode", schema::words({"paper", "shadow", "live"})},
+        {"symbol", schema::text()},
         {"side", schema::words({"buy", "sell"})},
         {"qty", schema::text("Base units.")},
         {"price", schema::text("Quote per base unit.")},
@@ -338,9 +339,9 @@ Json order_row_schema() {
     return schema::object({
         {"seq", schema::integer("Of its audit record.")},
         {"at", schema::moment()},
-        {"symbol", schema::or_null(schema::text("Null in records of older versions."))},
         {"account_id", schema::or_null(schema::text("Null: of none of this tenant's accounts."))},
         {"mode", schema::or_null(schema::words({"paper", "shadow", "live"}))},
+        {"symbol", schema::or_null(schema::text("Null in records of older versions."))},
         {"side", schema::or_null(schema::words({"buy", "sell"}))},
         {"qty", schema::or_null(schema::text("Base units."))},
         {"limit_price", schema::or_null(schema::text("Null: a market order."))},

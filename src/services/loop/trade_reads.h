@@ -34,6 +34,7 @@ inline constexpr std::string_view kLateAnswer = "late_answer";
 struct TradePage {
     Json rows = Json::array();
     std::optional<std::int64_t> next_before;  // Nothing: there is no older one.
+    std::int64_t records_read = 0;
 };
 
 // FILL_BOOKED, a row each.

@@ -67,14 +67,14 @@ TEST_F(TradeReads, LookAtABoundedPartOfALongLedger) {
     add(kTradeScanMax, "STATE_READ");
     const TradePage first = fills({});
     EXPECT_TRUE(first.rows.items().empty());
+    EXPECT_EQ(first.records_read, kTradeScanMax);
     ASSERT_EQ(first.next_before, 2);
     const TradePage second = fills({.before = 2});
     EXPECT_EQ(second.rows.items().size(), 1u);
+    EXPECT_EQ(second.records_read, 1);
     EXPECT_EQ(second.next_before, std::nullopt);
 }
 
-TEST_F(TradeReads, WordsThatOnlyLookLikeAnEventAreNone) {
-    add(1, "STATE_READ", R"({"note":"FILL_BOOKED"})");
 TEST_F(TradeReads, OfOneAccountOnly) {
     for (const char* account : {"main", "second"}) {
         add(1,
@@ -113,6 +113,8 @@ TEST_F(TradeReads, TwoAnswersThatAnOlderVersionRecordedAreOneOrder) {
     EXPECT_EQ(*page->rows.items()[0].find("submit_status"), Json("acked"));
 }
 
+TEST_F(TradeReads, WordsThatOnlyLookLikeAnEventAreNone) {
+    add(1, "STATE_READ", R"({"note":"FILL_BOOKED"})");
     EXPECT_TRUE(fills({}).rows.items().empty());
 }
 
