@@ -89,10 +89,8 @@ TEST_F(TradeReads, OfOneAccountOnly) {
     EXPECT_EQ(fills({}).rows.items().size(), 2u);
 }
 
-std::string outcome(const std::string& status, const std::string& more = ""){
-    return R"({"order_client_id":"o1","submit_status":")" + status +
-           ""
-           " + more + "} ";
+std::string outcome(const std::string& status, const std::string& more = "") {
+    return R"({"order_client_id":"o1","submit_status":")" + status + "\"" + more + "}";
 }
 
 TEST_F(TradeReads, AnOrderStandsWhereItsLostAnswerWasNoted) {
