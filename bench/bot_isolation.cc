@@ -85,7 +85,9 @@ struct Flood {
     std::vector<double> refused = {};
 };
 
-std::vector<Flood> floods_of(const ServerProcess& server, const BotTenant& bot, int seconds) {
+// `reader`: a key of the same tenant that may read its ledger, which a key of a signup may not.
+std::vector<Flood> floods_of(
+    const ServerProcess& server, const BotTenant& bot, const std::string& reader, int seconds) {
     WrkLoad load;
     load.port = server.port();
     load.seconds = seconds + 1;
@@ -96,10 +98,14 @@ std::vector<Flood> floods_of(const ServerProcess& server, const BotTenant& bot, 
     WrkLoad turns = load;
     turns.path = "/api/" + bot.tenant_id + "/probes";
     turns.body = R"({"decision_id":"dec_{n}","tick_id":"tick_1","idempotency_key":"idem_{n}"})";
+    WrkLoad ledger = load;
+    ledger.path = "/api/" + bot.tenant_id + "/audit?limit=1000";
+    ledger.access_key = reader;
     return {
         {.name = "reads with its key", .load = load},
         {.name = "a key that is not valid", .load = bad_key},
-        {.name = "durable turns with its key", .load = turns}};
+        {.name = "durable turns with its key", .load = turns},
+        {.name = "ledger reads with its key", .load = ledger}};  // Last: of what the others left.
 }
 
 // The flood begins before the stretch that is measured and ends after it.
@@ -148,7 +154,8 @@ Result<std::vector<IsolationRow>> run_isolation(
             {.program = options.program, .folder = folder, .sink = {}, .config = {}}));
     TRY_ASSIGN(const std::vector<BotTenant> bots, create_bots(server, 2));
     Caller caller(server, bots[0]);
-    std::vector<Flood> floods = floods_of(server, bots[1], options.seconds);
+    TRY_ASSIGN(const std::string reader, server.create_access_key(bots[1].tenant_id));
+    std::vector<Flood> floods = floods_of(server, bots[1], reader, options.seconds);
     const std::chrono::milliseconds span = std::chrono::seconds(options.seconds);
     for (int round = 0; round < options.rounds; ++round) {
         for (Flood& flood : floods) {

@@ -35,6 +35,8 @@ TEST(Latency, OneValueIsEveryPercentile) {
 
 TEST(Latency, TheMedianIgnoresOneWildRound) {
     EXPECT_EQ(median_of(std::vector<double>{5, 1000, 6}), 6);
+    EXPECT_EQ(median_of(std::vector<double>{8, 1000, 5, 6}), 7);
+    EXPECT_EQ(median_of(std::vector<std::int64_t>{4, 2}), 3);
 }
 
 TEST(TurnsRow, InProcessIsMeasuredAgainstRawSqlite) {

@@ -9,8 +9,10 @@
 #include <map>
 #include <set>
 
+#include "api/mcp/operation_catalog.h"
 #include "api/mcp/operation_tool.h"
 #include "api_world.h"
+#include "bot_api.h"
 #include "declared_answers.h"
 
 namespace interlock {
@@ -257,6 +259,35 @@ TEST_F(CatalogLint, WhatAKeySeesStaysWithinItsBudget) {
                   << tokens << " tokens\n";
         EXPECT_LT(tokens, budget.tokens) << to_word(budget.scope);
         EXPECT_GT(tools.items().size(), 1u);
+    }
+}
+
+// The key that an owner hands to an agent is the one that signing up gave, or that regenerating put
+// in its place: what counts is what the server lists for that one, with all of its scopes.
+TEST(SignupKey, SeesItsBotWithinTheBudgetAndNothingElse) {
+    BotApi api;
+    const BotApi::Owner owner = api.sign_up("budget");
+    const HttpResponse made = api.as_human(owner, {"POST", "/account/regenerate-key"});
+    ASSERT_EQ(made.status, 200) << made.body;
+    const PrincipalDirectory& directory = api.world.plane_world().plane->directory;
+    OperationCatalog catalog({
+        .table = api.world.table(),
+        .tenant_exists = [&](const TenantId& id) { return directory.tenant_exists(id); },
+    });
+    for (const std::string& key : {api.sign_up("other").key, BotApi::word(made, "access_key")}) {
+        const auto agent = directory.by_access_key(key);
+        ASSERT_TRUE(agent);
+        Json tools = Json::array();
+        for (const McpTool& tool : catalog.tools(*agent)) {
+            tools.push(encode(tool));
+            EXPECT_TRUE(tool.name.starts_with("bot_") || tool.name == "py_set_kill_switch")
+                << tool.name;
+        }
+        const std::size_t tokens = tokens_at_most(to_text(tools));
+        std::cout << "signup: " << tools.items().size() << " tools, at most " << tokens
+                  << " tokens\n";
+        EXPECT_LT(tokens, 4'000u);
+        EXPECT_GT(tools.items().size(), 20u);
     }
 }
 

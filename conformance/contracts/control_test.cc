@@ -372,6 +372,21 @@ TEST(FurtherAccounts, AreOpenedByAHumanAndTradedOnByAgents) {
     EXPECT_EQ(positions("main"), 0u) << "books of its own";
     const HttpResponse nobody = buy_on(world, "third", "d2");
     EXPECT_TRUE(nobody.body.contains("it has main, second.")) << nobody.body;
+    EXPECT_TRUE(buy_on(world, "main", "d3").body.contains("\"acked\""));
+    for (const std::string name : {"fills", "orders"}) {
+        const auto accounts = [&](const std::string& query) {
+            std::string found;
+            const Json page = get(world, name + query);
+            for (const Json& row : page.find(name)->items()) {
+                EXPECT_EQ(*row.find("mode"), Json("paper"));
+                found += row.find("account_id")->as_string() + " ";
+            }
+            return found;
+        };
+        EXPECT_EQ(accounts(""), "main second ") << name;
+        EXPECT_EQ(accounts("?account_id=second"), "second ") << name;
+        EXPECT_EQ(accounts("?account_id=third"), "") << name;
+    }
     world.restart();
     EXPECT_EQ(positions("second"), 1u);
 }

@@ -138,9 +138,9 @@ TEST_F(MarketReads, FillsComeAsCsvWhenAskedFor) {
     buy();
     const HttpResponse csv = csv_of("/fills");
     EXPECT_TRUE(csv.body.starts_with(
-        "seq,at,symbol,side,qty,price,fee,fee_asset,is_maker,realized,fee_quote,"))
+        "seq,at,account_id,mode,symbol,side,qty,price,fee,fee_asset,is_maker,realized,fee_quote,"))
         << csv.body;
-    EXPECT_NE(csv.body.find(",ABCUSDT,buy,1,100.01,"), std::string::npos) << csv.body;
+    EXPECT_NE(csv.body.find(",main,paper,ABCUSDT,buy,1,100.01,"), std::string::npos) << csv.body;
     EXPECT_EQ(std::count(csv.body.begin(), csv.body.end(), '\n'), 2);
 }
 
@@ -160,16 +160,49 @@ TEST_F(MarketReads, AnOrderThatRestedIsToldAsItEnded) {
     EXPECT_EQ(*order().find("filled_qty"), Json("2"));
 }
 
+// First nobody knows what became of it, then the executor finds out: that is one order all the
+// same, whoever adds up the rows, a page at a time or all at once.
+TEST_F(MarketReads, AnOrderWhoseAnswerWasLostIsListedOnce) {
+    buy();
+    ASSERT_TRUE(world.paper().set_faults({{.kind = PaperFaultKind::lose_answer, .times_max = 1}}));
+    decision = "d2";
+    submitted = "timeout";
+    buy("2");
+    const Json before = read("/orders").find("orders")->items().at(0);
+    EXPECT_EQ(*before.find("submit_status"), Json("timeout"));
+    world.pass(Duration::of_seconds(30));
+    const Json all = read("/orders");
+    ASSERT_EQ(all.find("orders")->items().size(), 2u) << to_text(all);
+    const Json& order = all.find("orders")->items()[0];
+    EXPECT_EQ(*order.find("seq"), *before.find("seq"));
+    EXPECT_EQ(*order.find("submit_status"), Json("acked"));
+    EXPECT_FALSE(order.find("exchange_order_id")->is_null());
+    EXPECT_EQ(*order.find("state"), Json("filled"));
+    EXPECT_EQ(*order.find("filled_qty"), Json("2"));
+    std::vector<std::string> listed;
+    std::string before_seq;
+    do {
+        const Json page = read("/orders?limit=1" + before_seq);
+        for (const Json& row : page.find("orders")->items()) {
+            listed.push_back(row.find("decision_id")->as_string());
+        }
+        const Json next = *page.find("next_before");
+        before_seq = next.is_null() ? "" : "&before=" + to_text(next);
+    } while (!before_seq.empty());
+    EXPECT_EQ(listed, (std::vector<std::string>{"d2", "d1"}));
+}
+
 TEST_F(MarketReads, OrdersComeAsCsvAPageAtATime) {
     buy();
     decision = "d2";
     buy("2");
     const HttpResponse newest = csv_of("/orders?limit=1");
     EXPECT_TRUE(newest.body.starts_with(
-        "seq,at,symbol,side,qty,limit_price,submit_status,reject_code,order_client_id,"
-        "exchange_order_id,intent_id,decision_id,state,filled_qty\n"))
+        "seq,at,account_id,mode,symbol,side,qty,limit_price,submit_status,reject_code,"
+        "order_client_id,exchange_order_id,intent_id,decision_id,state,filled_qty\n"))
         << newest.body;
-    EXPECT_NE(newest.body.find(",ABCUSDT,buy,2,,acked,,"), std::string::npos) << newest.body;
+    EXPECT_NE(newest.body.find(",main,paper,ABCUSDT,buy,2,,acked,,"), std::string::npos)
+        << newest.body;
     EXPECT_TRUE(newest.body.ends_with(",i0,d2,filled,2\n")) << newest.body;
     const auto next = newest.header("X-Next-Before");
     ASSERT_TRUE(next && !next->empty());

@@ -62,7 +62,7 @@ def main():
         assert row["bare_per_s"] > 0 and row["header_per_s"] > 0 and row["path_per_s"] > 0, row
     assert bots["pulses"]["bots"] == 4 and bots["pulses"]["pulses"] >= 1, bots
     assert bots["pulses"]["missed"] == bots["pulses"]["stalled"] == 0, bots
-    assert len(bots["isolation"]) == 9 and all(row["calls"] > 0 for row in bots["isolation"]), bots
+    assert len(bots["isolation"]) == 12 and all(row["calls"] > 0 for row in bots["isolation"]), bots
     (idle,) = lines_of("bots", "--part", "growth", "--bots", "2", "--pulse-seconds", "3")
     assert [row["folding"] for row in idle["growth"]] == [True, False], idle
     print(*rows, start, *decisions, control, strategies, tick, replay, verify, bots, idle, sep="\n")

@@ -47,6 +47,14 @@ def ask_ok(*arguments, **given):
     return answer
 
 
+def operator_ok(folder, method, path, body=None):
+    operator = plane.UnixConnection(f"{folder}/data/operator.sock")
+    status, answer = plane.call(operator, method, path, body)
+    operator.close()
+    assert status == 200, (path, answer)
+    return json.loads(answer)
+
+
 def without_varying(text):
     for pattern, mark in VARYING:
         text = pattern.sub(mark, text)
@@ -135,7 +143,8 @@ def stop_leaves_orders(folder, server, tenant, key):
         getattr(server, end)()
         server = plane.start_server(folder)
         time.sleep(4)  # Two clean looks of recovery, at one and at three seconds.
-        fills = ask_ok(server, "GET", f"/api/{tenant}/fills?limit=500", key=key)["fills"]
+        assert ask(server, "GET", f"/api/{tenant}/fills", key=key)[0] == 403
+        fills = operator_ok(folder, "GET", f"/api/{tenant}/fills?limit=500")["fills"]
         missing = left - open_ids() - {fill["order_client_id"] for fill in fills}
         assert not missing, (end, missing)
     assert ask_ok(server, "GET", f"/api/{tenant}/status", key=key)["bot_state"] == "stopped"
@@ -145,10 +154,7 @@ def stop_leaves_orders(folder, server, tenant, key):
 
 def end_plan(folder, server, tenant, key):
     """As the end of a trial does: the bot stops, and nothing that needs a plan works."""
-    operator = plane.UnixConnection(f"{folder}/data/operator.sock")
-    status, answer = plane.call(operator, "POST", f"/api/{tenant}/account/plan", {"plan": None})
-    operator.close()
-    assert status == 200, answer
+    operator_ok(folder, "POST", f"/api/{tenant}/account/plan", {"plan": None})
     assert ask_ok(server, "GET", f"/api/{tenant}/status", key=key)["bot_state"] == "stopped"
     status, answer = ask(server, "POST", f"/api/{tenant}/restart", key=key)
     assert status == 403 and answer["error"]["code"] == "plan_inactive", answer

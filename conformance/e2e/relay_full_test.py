@@ -24,7 +24,9 @@ from commands import Commands
 TOKEN = "777:tokenofasharedbotKq8ZrT5vXn2abc"
 SECRETS = {"gw-away": "secret-of-the-gateway-that-is-away", "gw-well": "secret-of-the-gateway-that-works"}
 AWAY, WELL = 1001, 2002
-MARKER = "marked-text-of-one-who-is-away"
+# People send each other what they should not; the relay delivers it as it was written.
+CANARIES = ["ghp_" + "canaryQ7x2Lm9Tz4" * 2 + "Wb5k", "hunter2canaryVw3t8RkP", "canaryBearer.Zk3-9qLw7Tt2"]
+MARKER = ("marked-text-of-one-who-is-away {} password: {} Authorization: Bearer {}").format(*CANARIES)
 ENTRIES, DEAD = 10, 5
 
 
@@ -168,12 +170,23 @@ def wait_until(condition, what):
         time.sleep(0.1)
 
 
+def files_with_a_canary(folder):
+    return {path.name for path in pathlib.Path(folder).rglob("*") if path.is_file() and not path.is_socket()
+            and any(text.encode() in path.read_bytes() for text in [MARKER, *CANARIES])}
+
+
+def credentials_stand_in_the_buffer_alone(folder, commands):
+    """What waits and what was laid aside has its words in relay.db and nowhere else: in no record, log or list."""
+    places = files_with_a_canary(folder)
+    assert places and all(name.startswith("relay.db") for name in places), places
+    told = json.dumps([commands.run("relay", "dead-letters", "--instance", "i-away"),
+                       commands.run("relay", "events", "--limit", "50"), commands.run("relay", "status")])
+    assert not any(text in told for text in CANARIES), told
+
+
 def nothing_is_left(folder):
     """Ten seconds after the last text was acknowledged or thrown away, in quiet times, it is off the disk."""
-    def is_on_disk():
-        return any(MARKER.encode() in path.read_bytes()
-                   for path in (pathlib.Path(folder) / "data").rglob("*") if path.is_file() and not path.is_socket())
-    wait_until(lambda: not is_on_disk(), "a text of a message is still on the disk")
+    wait_until(lambda: not files_with_a_canary(folder), "a text of a message is still on the disk")
 
 
 def main():
@@ -181,6 +194,7 @@ def main():
     api, server, commands = set_up(folder)
     well, wanted, number = one_is_away(api, server, commands)
     it_is_told(commands, server)
+    credentials_stand_in_the_buffer_alone(folder, commands)
     well.expect(wanted)
     server, back = it_comes_back(api, folder, server, commands, number)
     nothing_is_left(folder)

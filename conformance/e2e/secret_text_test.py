@@ -247,12 +247,18 @@ def calls_that_succeed(callers, corpus):
             "decision_id": f"d{number}", "tick_id": f"t{number}", "idempotency_key": f"k{number}",
             "plan": plan(number)})
         assert status in (200, 400), answer
-        agent("POST", f"/api/{TENANT}/tools/py_record_decision", {
+        good(*agent("POST", f"/api/{TENANT}/tools/py_record_decision", {
             "decision_id": f"d{number}", "tick_id": f"t{number}", "idempotency_key": f"r{number}",
-            "record": {"note": corpus.words(), "rationale": [corpus.words(), {"token": corpus.secret()}]}})
-        agent("POST", f"/api/{TENANT}/apply_control_decision", {
-            "decision_id": f"c{number}", "account_id": "main", "market_symbol": "BTCUSDT",
-            "action": "keep", "reason": corpus.words(), "confidence": 0.5})
+            "record": {
+                "plan_summary": corpus.words(), "validation_summary": corpus.words(),
+                "execution_summary": corpus.words(), "verification_summary": corpus.words(),
+                "state_delta": {"rationale": [corpus.words(), {"token": corpus.secret()}]},
+                "metrics": {"note": corpus.words()}}}))
+        # Nothing is active, so there is nothing to pause: an answer like another, with its reason kept.
+        status, answer = agent("POST", f"/api/{TENANT}/control_decisions", {
+            "decision_id": f"c{number}", "concern_id": "main:btcusdt", "account_id": "main",
+            "market_symbol": "BTCUSDT", "action": "pause", "reason": corpus.words(), "confidence": 0.5})
+        assert status == 200 and answer["decision_id"] == f"c{number}", (status, answer)
     # A stop goes through whatever its id looks like, and keeps nothing of it.
     good(*agent("POST", f"/api/{TENANT}/tools/py_set_kill_switch", {
         "decision_id": corpus.secret(known_only=True), "tick_id": "t", "active": True,

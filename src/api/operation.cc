@@ -11,6 +11,12 @@ ApiReply json_reply(int status, const Json& json) {
     return reply;
 }
 
+void charge_records(const ApiCall& call, std::int64_t records) {
+    if (call.charge != nullptr) {
+        (*call.charge)(call.principal, records);
+    }
+}
+
 void OperationTable::add(Operation operation) {
     for (const Operation& known : operations_) {
         CHECK(known.id != operation.id);

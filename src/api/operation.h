@@ -5,6 +5,7 @@
 // does not block; the reply may come from any thread, exactly once.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -20,6 +21,10 @@
 
 namespace interlock {
 
+// Told how many records of a ledger were looked at for a caller, who pays for them: reading far
+// back costs the server what many requests do (kRecordsPerRequest).
+using RecordCharge = std::function<void(const Principal&, std::int64_t records)>;
+
 // What a face hands to a handler: the caller is authenticated and allowed.
 struct ApiCall {
     Principal principal;  // kind internal with id "anyone" for operations open to anyone.
@@ -29,9 +34,11 @@ struct ApiCall {
     Json body;                                 // Null when the operation takes none.
     // The raw request behind it; null on MCP. Only login and session handling look at it.
     const HttpRequest* http = nullptr;
-    bool is_own_page = false;  // Its Origin is this server's own (api/own_origin.h).
-    bool is_secure = false;    // Cookies of the answer travel over TLS only.
+    bool is_own_page = false;              // Its Origin is this server's own (api/own_origin.h).
+    bool is_secure = false;                // Cookies of the answer travel over TLS only.
+    const RecordCharge* charge = nullptr;  // Outlives every call; null: nobody counts.
 };
+void charge_records(const ApiCall& call, std::int64_t records);
 
 struct ApiReply {
     int status = 200;

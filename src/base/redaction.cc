@@ -7,12 +7,14 @@
 
 #include "base/log.h"
 #include "base/secret_shapes.h"
+#include "base/secret_talk.h"
+#include "base/seed_phrase.h"
 #include "base/text.h"
+#include "base/text_fold.h"
 
 namespace interlock {
 namespace {
 
-constexpr std::string_view kMaskOpen = "[masked:";
 constexpr std::string_view kHiddenKind = "secret";
 
 template <std::size_t N>
@@ -22,14 +24,6 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& set
 
 bool is_token_character(char c) {
     return is_letter_or_digit(c) || c == '+' || c == '/' || c == '_' || c == '-';
-}
-
-bool is_space(char c) {
-    return c == ' ' || c == '\t';
-}
-
-bool is_name_character(char c) {
-    return is_letter_or_digit(c) || c == '_' || c == '-';
 }
 
 // Names that are words of daily talk, too ("token: BTC", "seed=42"): what follows has to look like
@@ -45,51 +39,10 @@ constexpr std::array<std::string_view, 10> kWeakNames = {
     "credentials",
     "otp",
     "totp"};
-constexpr std::array<std::string_view, 14> kPlainAnswers = {
-    "none",
-    "null",
-    "true",
-    "false",
-    "required",
-    "missing",
-    "wrong",
-    "empty",
-    "invalid",
-    "expired",
-    "unset",
-    "unknown",
-    "changed",
-    "hidden"};
-constexpr std::array<std::string_view, 5> kPasswordNames = {"pwd", "pass", "passcode", "pin", "pw"};
-
-// The name before the sign at `sign`, without quotes: "api_key", or "api key" as two words.
-std::string name_before(std::string_view text, std::size_t sign) {
-    std::size_t end = sign;
-    while (end > 0 && (is_space(text[end - 1]) || text[end - 1] == '"' || text[end - 1] == '\'')) {
-        --end;
-    }
-    std::size_t begin = end;
-    while (begin > 0 && is_name_character(text[begin - 1])) {
-        --begin;
-    }
-    std::string name(text.substr(begin, end - begin));
-    const bool may_be_second = equal_ignoring_case(name, "key") ||
-                               equal_ignoring_case(name, "code") ||
-                               equal_ignoring_case(name, "phrase");
-    if (may_be_second && begin > 1 && text[begin - 1] == ' ') {
-        std::size_t first = begin - 1;
-        while (first > 0 && is_name_character(text[first - 1])) {
-            --first;
-        }
-        name = std::string(text.substr(first, begin - 1 - first)) + "_" + name;
-    }
-    return name;
-}
-
-bool is_value_end(char c) {
-    return static_cast<unsigned char>(c) <= ' ' ||
-           std::string_view("\"',;&<>)}]").find(c) != std::string_view::npos;
-}
+constexpr std::array<std::string_view, 7> kPasswordNames = {
+    "pwd", "pass", "passcode", "pin", "pw", "passwort", "kennwort"};
+// Of what is good for once; anything else behind them is talk ("mfa: enabled").
+constexpr std::array<std::string_view, 2> kOnceNames = {"2fa", "mfa"};
 
 bool looks_like_value(std::string_view value, bool weak) {
     constexpr std::size_t kStrongMin = 4;
@@ -101,23 +54,24 @@ bool looks_like_value(std::string_view value, bool weak) {
         return (value.size() >= kWeakMin && digits > 0 && digits < value.size()) ||
                (value.size() == kOneTimeCode && digits == kOneTimeCode);
     }
-    return value.size() >= kStrongMin && !is_one_of(to_lower(value), kPlainAnswers);
+    return value.size() >= kStrongMin && !is_plain_answer(value);
 }
 
 // "name: value" and "name=value" at the sign between them.
 SecretMatch pair_at(std::string_view text, std::size_t sign) {
     const std::string name = name_before(text, sign);
     const bool is_password = is_one_of(to_lower(name), kPasswordNames);
+    const bool is_once = is_one_of(to_lower(name), kOnceNames);
     const bool is_phrase = equal_ignoring_case(name, "seed_phrase") ||
                            equal_ignoring_case(name, "recovery_phrase") ||
                            equal_ignoring_case(name, "mnemonic");
     if (name.empty() || equal_ignoring_case(name, "code") ||
-        !(is_password || is_phrase || is_secret_name(name))) {
+        !(is_password || is_once || is_phrase || is_secret_name(name))) {
         return {};
     }
     std::size_t begin = sign + 1;
     while (begin < text.size() &&
-           (is_space(text[begin]) || text[begin] == '=' || text[begin] == '>' ||
+           (is_blank(text[begin]) || text[begin] == '=' || text[begin] == '>' ||
             text[begin] == '"' || text[begin] == '\'')) {
         ++begin;
     }
@@ -132,7 +86,7 @@ SecretMatch pair_at(std::string_view text, std::size_t sign) {
         ++end;
     }
     const std::string_view value = text.substr(begin, end - begin);
-    const bool weak = is_one_of(to_lower(name), kWeakNames);
+    const bool weak = is_once || is_one_of(to_lower(name), kWeakNames);
     if (whole_line && value.find(kMaskOpen) != std::string_view::npos) {
         return {};
     }
@@ -288,10 +242,22 @@ struct Token {
 class SecretScan {
 public:
     SecretScan(std::string_view text, SecretDepth depth)
-        : text_(text), full_(depth == SecretDepth::full) {}
+        : text_(text), full_(depth == SecretDepth::full), may_have_phrase_(full_) {}
 
     // The first secret at or after `from`.
-    SecretMatch next(std::size_t from) const {
+    SecretMatch next(std::size_t from) {
+        const SecretMatch found = next_token(from);
+        if (may_have_phrase_ && (phrase_.length == 0 || phrase_.begin < from)) {
+            phrase_ = seed_phrase_from(text_, from);
+            may_have_phrase_ = phrase_.length != 0;  // Looked for once where there is none.
+        }
+        const bool is_phrase =
+            may_have_phrase_ && (found.length == 0 || phrase_.begin < found.begin);
+        return is_phrase ? phrase_ : found;
+    }
+
+private:
+    SecretMatch next_token(std::size_t from) const {
         std::size_t at = from;
         while (at < text_.size()) {
             const char c = text_[at];
@@ -310,7 +276,6 @@ public:
         return {};
     }
 
-private:
     // No shape of the table has a shorter token, but for those with a dot or a colon behind it.
     static constexpr std::size_t kLongToken = 10;
 
@@ -343,6 +308,12 @@ private:
         const char after = token.end < text_.size() ? text_[token.end] : '\0';
         if (full_ && after == ' ' && (text_[token.begin] | 0x20) == 'b') {
             if (SecretMatch found = header_value_at(text_, token.begin); found.length != 0) {
+                return found;
+            }
+        }
+        if (full_ && after == ' ') {
+            if (SecretMatch found = spoken_secret_at(text_, token.begin, token.end);
+                found.length != 0) {
                 return found;
             }
         }
@@ -388,6 +359,8 @@ private:
 
     std::string_view text_;
     bool full_;
+    bool may_have_phrase_;
+    SecretMatch phrase_ = {};  // The next one, when it was found already.
 };
 
 std::string mask_of(std::string_view kind) {
@@ -430,8 +403,12 @@ bool mask_string(Json& json, SecretDepth depth) {
 
 }  // namespace
 
-std::optional<std::string> masked(std::string_view text, SecretDepth depth) {
-    const SecretScan scan(text, depth);
+namespace {
+
+// `text` is what the judge reads and `shown` what the mask is put into: at `from[i]` to `to[i]`
+// stands what is read at i.
+template <class From, class To>
+std::optional<std::string> masked_in(std::string_view shown, SecretScan scan, From from, To to) {
     SecretMatch found = scan.next(0);
     if (found.length == 0) {
         return std::nullopt;
@@ -439,17 +416,37 @@ std::optional<std::string> masked(std::string_view text, SecretDepth depth) {
     std::string out;
     std::size_t copied = 0;
     while (found.length != 0) {
-        out.append(text, copied, found.begin - copied);
+        const std::size_t begin = from(found.begin);
+        out.append(shown, copied, begin - copied);
         out += mask_of(found.kind);
-        copied = found.begin + found.length;
-        found = scan.next(copied);
+        copied = to(found.begin + found.length - 1);
+        found = scan.next(found.begin + found.length);
     }
-    out.append(text, copied);
+    out.append(shown, copied);
     return out;
 }
 
+}  // namespace
+
+std::optional<std::string> masked(std::string_view text, SecretDepth depth) {
+    if (const std::optional<FoldedText> folded = fold_look_alikes(text)) {
+        return masked_in(
+            text,
+            SecretScan(folded->text, depth),
+            [&](std::size_t at) { return folded->begins[at]; },
+            [&](std::size_t at) { return folded->ends[at]; });
+    }
+    return masked_in(
+        text,
+        SecretScan(text, depth),
+        [](std::size_t at) { return at; },
+        [](std::size_t at) { return at + 1; });
+}
+
 std::optional<std::string_view> known_secret(std::string_view text) {
-    const SecretMatch found = SecretScan(text, SecretDepth::known_shapes).next(0);
+    const std::optional<FoldedText> folded = fold_look_alikes(text);
+    SecretScan scan(folded ? folded->text : text, SecretDepth::known_shapes);
+    const SecretMatch found = scan.next(0);
     return found.length == 0 ? std::nullopt : std::optional(found.kind);
 }
 

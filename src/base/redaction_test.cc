@@ -185,9 +185,45 @@ TEST(Redaction, OrdinaryWordsOfTradersAreLeftAlone) {
           "see https://example.org/runbook/kill-switch#release and ask Anna",
           "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
           "confidence: 0.71, horizon: 4h, model: planner-v12-2026-11",
-          "le mot de passe est faux; das Kennwort stimmt nicht"}) {
+          "le mot de passe est faux; das Kennwort stimmt nicht",
+          "my password is not in here, and the passphrase is stored elsewhere",
+          "the private key ed25519 was made, its password argon2id-hashed",
+          "api key rotation-2026 is due; access key v2 is not",
+          "the secret is patience, the secret sauce is BTCUSDT on 4h candles",
+          "api key 123e4567-e89b-12d3-a456-426614174000 is the one to revoke",
+          "access key key_abcdefghijklmnopqrstuvwxyz is revoked",
+          "otp 1234 and pin 100000 to the book; mfa: enabled; login code 12",
+          "the password is required, is 12 characters and is sha256:hashed",
+          "btc eth sol xrp ada dot link uni aave comp snx crv mkr yfi",
+          "sell when the price and the trend agree, else wait for a better spread",
+          "Ｂｕｙ　ＢＴＣ，　ｔｈｅｎ　ｗａｉｔ"}) {
         EXPECT_EQ(masked(text, SecretDepth::full), std::nullopt) << text;
     }
+}
+
+// What is masked is the text as it was written, from the first to the last of its characters.
+TEST(Redaction, MasksWhatIsWrittenInLookAlikesWhereItStands) {
+    EXPECT_EQ(
+        redact("é pass\u200bword: hun\u200bter2xyz, é"), "é pass\u200bword: [masked:secret], é");
+    EXPECT_EQ(
+        redact("ｐａｓｓｗｏｒｄ： ｈｕｎｔｅｒ２ ok"), "ｐａｓｓｗｏｒｄ： [masked:secret] ok");
+    const std::string key = Filler(4).fill("ghp_{b62:36}");
+    EXPECT_EQ(known_secret(key.substr(0, 10) + "\u2060" + key.substr(10)), "github_token");
+    EXPECT_EQ(redact("\xff\xc3 \xe2\x80"), "\xff\xc3 \xe2\x80") << "no UTF-8";
+}
+
+// A phrase is looked for once, however many other secrets stand before it.
+TEST(Redaction, MasksEachOfManySecretsAndThePhraseBehindThem) {
+    std::string text;
+    std::string shown;
+    for (int i = 0; i < 2'000; ++i) {
+        text += "otp 483920 ";
+        shown += "otp [masked:secret] ";
+    }
+    EXPECT_EQ(
+        redact(
+            text + "legal winner thank year wave sausage worth useful legal winner thank yellow"),
+        shown + "[masked:seed_phrase]");
 }
 
 TEST(Redaction, ADocumentKeepsItsIdsAndItsCodes) {

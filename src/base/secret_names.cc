@@ -37,39 +37,33 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& set
     return std::find(set.begin(), set.end(), word) != set.end();
 }
 
-constexpr std::array<std::string_view, 19> kSecretWords = {
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "secrets",
-    "token",
-    "tokens",
-    "bearer",
-    "credential",
-    "authorization",
-    "cookie",
-    "cookies",
-    "totp",
-    "otp",
-    "apikey",
-    "credentials",
-    "privatekey",
-    "seed",
-    "mnemonic"};
+constexpr std::array<std::string_view, 21> kSecretWords = {
+    "password", "passwd", "passwort", "kennwort",    "passphrase",    "secret", "secrets",
+    "token",    "tokens", "bearer",   "credential",  "authorization", "cookie", "cookies",
+    "totp",     "otp",    "apikey",   "credentials", "privatekey",    "seed",   "mnemonic"};
 // Secret when the word "key" or "code" follows.
 constexpr std::array<std::string_view, 7> kSecretKeys = {
     "access", "api", "private", "secret", "signing", "master", "encryption"};
-constexpr std::array<std::string_view, 6> kSecretCodes = {
-    "time", "login", "activation", "recovery", "backup", "verification"};
+constexpr std::array<std::string_view, 10> kSecretCodes = {
+    "time",
+    "login",
+    "activation",
+    "recovery",
+    "backup",
+    "verification",
+    "2fa",
+    "mfa",
+    "sms",
+    "authenticator"};
 // What a name may end in that makes it speak about a secret rather than hold one.
 constexpr std::array<std::string_view, 6> kHarmlessEndings = {
     "id", "at", "count", "name", "kind", "hint"};
 
 // Whether a secret's word can stand in a name at all: names are judged often, and are none mostly.
 bool may_be_secret_name(std::string_view name) {
-    constexpr std::array<std::string_view, 13> kHints = {
+    constexpr std::array<std::string_view, 14> kHints = {
         "pass",
+        "kenn",
         "secret",
         "token",
         "bearer",

@@ -404,6 +404,14 @@ SecretMatch exchange_key(std::string_view text, std::size_t begin, std::size_t e
                                         : SecretMatch{};
 }
 
+bool is_plain_id(std::string_view token) {
+    return is_uuid(token) || is_public_id(token);
+}
+
+bool is_digest_form(std::string_view token) {
+    return is_digest(token);
+}
+
 // Random characters change their class often and do not pair up as letters of words do. A human's
 // own identifier does one or the other, hardly ever both.
 bool is_high_entropy(std::string_view token) {

@@ -26,6 +26,11 @@ SecretMatch own_credential_at(std::string_view text, std::size_t at);
 SecretMatch exchange_key(std::string_view text, std::size_t begin, std::size_t end);
 bool is_high_entropy(std::string_view token);
 
+// A UUID, or one of our own public ids.
+bool is_plain_id(std::string_view token);
+// Hex digits, as many as a digest in use has.
+bool is_digest_form(std::string_view token);
+
 // Shorter tokens are never taken for random ones.
 inline constexpr std::size_t kEntropyTokenMin = 20;
 

@@ -445,6 +445,7 @@ Result<void> Server::Body::build_faces() {
         .admit = [this](
                      const Operation& operation,
                      const ApiCall& call) { return face->check_rate(operation, call); },
+        .charge = &face->record_charge(),
         .on_answer = [this](
                          const Operation& operation,
                          int status) { metrics.on_request(operation.id, status); }});

@@ -40,6 +40,8 @@ HttpLimits stop_limits() {
     limits.body_bytes_total_max = kStopBodyBytesTotalMax;
     limits.connections_max = kStopConnectionsMax;
     limits.connections_per_peer_max = kStopConnectionsPerPeer;
+    limits.handshakes_per_second = kStopHandshakesPerSecond;
+    limits.handshakes_at_once = kStopHandshakesAtOnce;
     limits.first_byte_timeout = kStopFirstByte;
     limits.request_read_timeout = kStopRequest;
     return limits;

@@ -20,6 +20,10 @@ namespace interlock {
 
 inline constexpr std::size_t kStopConnectionsMax = 256;
 inline constexpr std::size_t kStopConnectionsPerPeer = 16;
+// New TLS handshakes of one address or /64: there is one thread, and each costs it up to a
+// millisecond. Whoever stops needs one and keeps it.
+inline constexpr std::int64_t kStopHandshakesPerSecond = 10;
+inline constexpr std::int64_t kStopHandshakesAtOnce = 32;
 
 // Nothing when it is turned off.
 bool has_stop_listener(const Config& config);

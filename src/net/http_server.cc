@@ -15,6 +15,7 @@
 #include "net/forwarded.h"
 #include "net/http_loop.h"
 #include "net/http_socket.h"
+#include "net/rate_limit.h"
 #include "net/tls_context.h"
 #include "net/unix_socket.h"
 
@@ -63,6 +64,13 @@ PeerInfo peer_of(const tcp::endpoint& endpoint, bool is_tls) {
     };
 }
 
+std::optional<RateLimiter> handshake_limiter(const HttpLimits& limits) {
+    if (limits.handshakes_per_second == 0) {
+        return std::nullopt;
+    }
+    return RateLimiter({.count = limits.handshakes_per_second, .burst = limits.handshakes_at_once});
+}
+
 PeerInfo peer_of(const LocalProtocol::endpoint&, bool) {
     return {
         .listener = Listener::operator_socket,
@@ -77,7 +85,8 @@ class AsioHttpServer final : public HttpServer {
 public:
     AsioHttpServer(const HttpServerConfig& config, HttpHandler handler)
         : shared_(std::make_shared<HttpShared>(
-              config.limits, config.trusted_proxies, std::move(handler), config.judge)) {
+              config.limits, config.trusted_proxies, std::move(handler), config.judge)),
+          handshakes_(handshake_limiter(config.limits)) {
         for (int i = 0; i < config.threads; ++i) {
             loops_.push_back(std::make_shared<HttpLoop>(shared_));
         }
@@ -307,6 +316,10 @@ private:
             socket.set_option(asio::socket_base::keep_alive(true), error);
         }
         socket.non_blocking(true, error);
+        if (!may_shake_hands(peer)) {
+            shared_->refused.fetch_add(1);
+            return;
+        }
         Seat seat = kIsTcp ? tcp_seat(peer) : operator_seat();
         const bool is_admitted = seat.place || seat.budget != nullptr;
         if (!is_admitted) {
@@ -335,6 +348,16 @@ private:
                 connection->start_refusal();
             }
         });
+    }
+
+    // A proxy stands for many, and keeps its connections.
+    bool may_shake_hands(const PeerInfo& peer) {
+        if (!peer.tls || peer.is_proxy || !handshakes_) {
+            return true;
+        }
+        const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
+            NetClock::now().time_since_epoch());
+        return handshakes_->take(peer.group, Timestamp{now.count()}).allowed;
     }
 
     // Empty: there is no place.
@@ -368,6 +391,7 @@ private:
     std::vector<std::shared_ptr<HttpLoop>> loops_;  // The first one also accepts.
     std::optional<TlsFiles> tls_files_;
     TlsSettings tls_;  // Null: none. Replaced and read by the thread that accepts.
+    std::optional<RateLimiter> handshakes_;  // Of the thread that accepts; none: unbounded.
     std::optional<Door<tcp>> tcp_;
     std::optional<UnixListener> unix_file_;
     std::optional<Door<LocalProtocol>> unix_;

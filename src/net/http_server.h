@@ -41,6 +41,11 @@ struct HttpLimits {
     std::size_t connections_max = 4096;
     // Of strangers from one address or /64.
     std::size_t connections_per_peer_max = 512;
+    // TLS handshakes that one address or /64 may begin, a second and at once; beyond them a
+    // connection is closed unheard. A handshake costs the thread more than any request, and places
+    // do not bound it: whoever gives one up takes the next. 0: as many as there are places.
+    std::int64_t handshakes_per_second = 0;
+    std::int64_t handshakes_at_once = 0;
     std::size_t stream_unsent_bytes_max = 1024 * 1024;
     // Of a WebSocket: a larger message is closed with 1009; a peer that leaves more unread than the
     // second bound with 1013.

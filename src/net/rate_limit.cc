@@ -22,9 +22,11 @@ RateLimiter::RateLimiter(RateLimit limit)
     : token_microseconds_(
           divide_up(limit.per.microseconds, std::max<std::int64_t>(limit.count, 1))),
       bucket_microseconds_(token_microseconds_ * limit.burst),
+      owed_microseconds_(token_microseconds_ * limit.owed_max),
       keys_max_(limit.keys_max) {
     CHECK(limit.count > 0 && limit.per.microseconds > 0 && limit.burst > 0 && limit.keys_max > 0);
     CHECK(limit.burst <= std::numeric_limits<std::int32_t>::max());
+    CHECK(limit.owed_max >= 0 && limit.owed_max <= std::numeric_limits<std::int32_t>::max());
 }
 
 RateLimiter::Bucket& RateLimiter::bucket_of(std::string_view key) {
@@ -41,11 +43,25 @@ RateLimiter::Bucket& RateLimiter::bucket_of(std::string_view key) {
     return buckets_.front();
 }
 
+// Should the clock have been set back, a bucket is at worst empty, and owes what it may.
+std::int64_t RateLimiter::full_at_of(const Bucket& bucket, Timestamp now) const {
+    return std::clamp(
+        bucket.full_at,
+        now.microseconds,
+        now.microseconds + bucket_microseconds_ + owed_microseconds_);
+}
+
+void RateLimiter::charge(std::string_view key, std::int64_t count, Timestamp now) {
+    Bucket& bucket = bucket_of(key);
+    const std::int64_t most = now.microseconds + bucket_microseconds_ + owed_microseconds_;
+    const std::int64_t full_at = full_at_of(bucket, now);
+    const std::int64_t room = (most - full_at) / token_microseconds_;
+    bucket.full_at = full_at + std::clamp<std::int64_t>(count, 0, room) * token_microseconds_;
+}
+
 RateDecision RateLimiter::take(std::string_view key, Timestamp now) {
     Bucket& bucket = bucket_of(key);
-    // Should the clock have been set back, a bucket is at worst empty.
-    const std::int64_t full_at =
-        std::clamp(bucket.full_at, now.microseconds, now.microseconds + bucket_microseconds_);
+    const std::int64_t full_at = full_at_of(bucket, now);
     const std::int64_t full_at_after = full_at + token_microseconds_;
     const std::int64_t wait = full_at_after - now.microseconds - bucket_microseconds_;
     if (wait > 0) {

@@ -22,6 +22,8 @@ struct RateLimit {
     std::int64_t count = 10;
     Duration per = Duration::of_seconds(1);
     std::int64_t burst = 10;
+    // What charge() may leave a key owing beyond an empty bucket.
+    std::int64_t owed_max = 0;
     std::size_t keys_max = kRateLimitKeysMax;
 };
 
@@ -36,6 +38,9 @@ public:
 
     // Takes one token of `key` if there is one. A refusal costs nothing.
     RateDecision take(std::string_view key, Timestamp now);
+    // Takes `count` more for what was done already, as its cost is known only then. What is not in
+    // the bucket is owed, up to `owed_max`: until it has come back, take() refuses.
+    void charge(std::string_view key, std::int64_t count, Timestamp now);
 
     std::size_t key_count() const { return buckets_.size(); }
 
@@ -49,9 +54,11 @@ private:
     using Buckets = std::list<Bucket>;
 
     Bucket& bucket_of(std::string_view key);
+    std::int64_t full_at_of(const Bucket& bucket, Timestamp now) const;
 
     const std::int64_t token_microseconds_;
     const std::int64_t bucket_microseconds_;
+    const std::int64_t owed_microseconds_;
     const std::size_t keys_max_;
     Buckets buckets_;  // The most recently used first.
     std::unordered_map<std::string_view, Buckets::iterator> by_key_;  // Views into buckets_.

@@ -55,6 +55,32 @@ TEST(RateLimit, ForgetsTheKeyThatWasQuietLongest) {
     EXPECT_TRUE(limiter.take("b", kStart).allowed);
 }
 
+TEST(RateLimit, WhatIsChargedBeyondTheBucketIsOwedUntilItHasComeBack) {
+    RateLimiter limiter({.count = 1, .per = Duration::of_seconds(1), .burst = 3, .owed_max = 2});
+    EXPECT_TRUE(limiter.take("a", kStart).allowed);
+    limiter.charge("a", 4, kStart);  // Two were there, two are owed.
+    EXPECT_EQ(limiter.take("a", kStart).retry_after_seconds, 3);
+    EXPECT_FALSE(limiter.take("a", kStart + Duration::of_milliseconds(2'999)).allowed);
+    EXPECT_TRUE(limiter.take("a", kStart + Duration::of_seconds(3)).allowed);
+    EXPECT_TRUE(limiter.take("b", kStart).allowed);
+}
+
+TEST(RateLimit, NoKeyOwesMoreThanItMay) {
+    RateLimiter limiter({.count = 1, .per = Duration::of_seconds(1), .burst = 3, .owed_max = 2});
+    for (int i = 0; i < 5; ++i) {
+        limiter.charge("a", 1'000'000'000'000, kStart);
+    }
+    EXPECT_EQ(limiter.take("a", kStart).retry_after_seconds, 3);
+    RateLimiter none({.count = 1, .per = Duration::of_seconds(1), .burst = 3});
+    none.charge("a", 10, kStart);
+    EXPECT_EQ(none.take("a", kStart).retry_after_seconds, 1);
+    none.charge("b", -5, kStart);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_TRUE(none.take("b", kStart).allowed);
+    }
+    EXPECT_FALSE(none.take("b", kStart).allowed);
+}
+
 TEST(RateLimit, RecoversWhenTheClockIsSetBack) {
     RateLimiter limiter({.count = 1, .per = Duration::of_seconds(1), .burst = 2});
     EXPECT_TRUE(limiter.take("a", kStart + Duration::of_days(1)).allowed);

@@ -1,8 +1,10 @@
 // TLS: a round trip with a certificate made on the spot, old versions, broken files.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <csignal>
@@ -58,6 +60,26 @@ public:
         BIO_set_conn_hostname(bio_, ("127.0.0.1:" + std::to_string(port)).c_str());
         BIO_get_ssl(bio_, &ssl_);
     }
+    // From another address of this machine.
+    TlsPeer(const std::string& from, std::uint16_t port, const std::string& trusted)
+        : context_(SSL_CTX_new(TLS_client_method())) {
+        SSL_CTX_load_verify_file(context_, trusted.c_str());
+        SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
+        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const auto at = [](const std::string& address, std::uint16_t of_port) {
+            sockaddr_in name{};
+            name.sin_family = AF_INET;
+            name.sin_port = htons(of_port);
+            ::inet_pton(AF_INET, address.c_str(), &name.sin_addr);
+            return name;
+        };
+        const sockaddr_in here = at(from, 0);
+        const sockaddr_in there = at("127.0.0.1", port);
+        EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&here), sizeof(here)), 0);
+        EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&there), sizeof(there)), 0);
+        bio_ = BIO_push(BIO_new_ssl(context_, 1), BIO_new_socket(fd, BIO_CLOSE));
+        BIO_get_ssl(bio_, &ssl_);
+    }
     ~TlsPeer() {
         BIO_free_all(bio_);
         SSL_CTX_free(context_);
@@ -66,7 +88,7 @@ public:
     TlsPeer(const TlsPeer&) = delete;
     TlsPeer& operator=(const TlsPeer&) = delete;
 
-    bool connect() { return BIO_do_connect(bio_) == 1; }
+    bool connect() { return BIO_do_handshake(bio_) == 1; }
 
     void send(std::string_view bytes) {
         ASSERT_EQ(
@@ -199,6 +221,42 @@ TEST_F(Tls, ClosesConnectionsBeyondTheBound) {
     TlsPeer refused(server->port(), files_.certificate_chain_path);
     EXPECT_FALSE(refused.connect());
     EXPECT_EQ(server->counters().refused, 1u);
+}
+
+// Places do not bound handshakes: whoever gives his up at once takes the next. So an address has so
+// many a second, and only those; who is in stays in, and other addresses do not notice.
+TEST_F(Tls, ClosesNewHandshakesOfOneAddressBeyondItsShareUnheard) {
+    HttpServerConfig strict = config();
+    strict.limits.handshakes_per_second = 1;
+    strict.limits.handshakes_at_once = 3;
+    const auto server = start_server(echo, strict);
+    TlsPeer known(server->port(), files_.certificate_chain_path);
+    ASSERT_TRUE(known.connect());
+    int refused = 0;
+    for (int i = 0; i < 40; ++i) {
+        TlsPeer flood(server->port(), files_.certificate_chain_path);
+        refused += flood.connect() ? 0 : 1;
+    }
+    // How many of them a slow machine lets in is a matter of its seconds.
+    EXPECT_GE(refused, 1);
+    EXPECT_EQ(server->counters().refused, static_cast<std::uint64_t>(refused));
+    EXPECT_EQ(server->counters().accepted, 41u - static_cast<std::uint64_t>(refused));
+    known.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(known.read_response().status, 200);
+    TlsPeer other("127.0.0.2", server->port(), files_.certificate_chain_path);
+    EXPECT_TRUE(other.connect());
+}
+
+TEST_F(Tls, CountsNoHandshakesOfAProxyThatStandsForMany) {
+    HttpServerConfig strict = config();
+    strict.limits.handshakes_per_second = 1;
+    strict.limits.handshakes_at_once = 1;
+    strict.trusted_proxies = {*parse_cidr("127.0.0.1/32")};
+    const auto server = start_server(echo, strict);
+    for (int i = 0; i < 5; ++i) {
+        TlsPeer peer(server->port(), files_.certificate_chain_path);
+        EXPECT_TRUE(peer.connect());
+    }
 }
 
 TEST_F(Tls, StopsWithTlsConnectionsOpen) {

@@ -106,6 +106,7 @@ void list(LedgerService& ledger, const ApiCall& call, const ApiReplyTo& reply) {
     if (failed(records, reply)) {
         return;
     }
+    charge_records(call, std::ssize(*records));
     Json items = Json::array();
     for (const AuditRecord& record : *records) {
         items.push(encode(record));

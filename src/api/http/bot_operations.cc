@@ -193,8 +193,9 @@ void add_reads(OperationTable& table, BotService& bots) {
             reply(std::unexpected(std::move(logs).error()));
             return;
         }
+        charge_records(call, logs->records_read);
         ApiReply text;
-        text.body = *std::move(logs);
+        text.body = std::move(logs->text);
         reply(std::move(text));
     });
 }

@@ -105,13 +105,17 @@ Error unauthenticated_error() {
 HttpFace::HttpFace(Parts parts, HttpFaceConfig config)
     : parts_(std::move(parts)),
       config_(std::move(config)),
+      charge_(
+          [this](const Principal& principal, std::int64_t records) { charge(principal, records); }),
       // With no limit set the buckets are never asked.
       rate_(
           {.count = std::max<std::int64_t>(1, config_.requests_per_second),
-           .burst = std::max<std::int64_t>(1, config_.requests_per_second * 2)}),
+           .burst = std::max<std::int64_t>(1, config_.requests_per_second * 2),
+           .owed_max = std::max<std::int64_t>(1, config_.requests_per_second * 2)}),
       tenant_rate_(
           {.count = std::max<std::int64_t>(1, config_.tenant_requests_per_second),
            .burst = std::max<std::int64_t>(1, config_.tenant_requests_per_second),
+           .owed_max = std::max<std::int64_t>(1, config_.tenant_requests_per_second),
            .keys_max = kTenantBucketsMax}),
       anonymous_rate_(
           {.count = std::max<std::int64_t>(1, config_.anonymous_requests_per_second),
@@ -332,6 +336,24 @@ Result<void> HttpFace::take_tokens(const Principal& principal, const std::string
     return {};
 }
 
+// After the read: before it nobody knows how far back it has to look. The operator pays nothing:
+// exports and checks of the host read everything on purpose.
+void HttpFace::charge(const Principal& principal, std::int64_t records) {
+    const std::int64_t requests = records / kRecordsPerRequest;
+    if (requests == 0 || principal.kind == PrincipalKind::host_operator) {
+        return;
+    }
+    const Timestamp now = parts_.clock.now();
+    const std::lock_guard lock(rate_mutex_);
+    if (config_.requests_per_second != 0) {
+        rate_.charge(to_text(principal), requests, now);
+    }
+    const auto tenant = tenant_charged(principal);
+    if (config_.tenant_requests_per_second != 0 && tenant) {
+        tenant_rate_.charge(tenant->text(), requests, now);
+    }
+}
+
 Result<void> HttpFace::take_anonymous(AnonymousLane lane, const HttpRequest& request) {
     if (lane == AnonymousLane::none || config_.requests_per_second == 0) {
         return {};
@@ -361,6 +383,7 @@ Result<ApiCall> HttpFace::admit(
     const Operation& operation = *routed.operation;
     ApiCall call;
     call.http = &request;
+    call.charge = &charge_;
     call.path = std::move(routed.path);
     Authenticated who = authenticate(request, parts_.directory, parts_.clock.now(), path_key);
     TRY(check_access(routed, who));

@@ -37,6 +37,9 @@ struct HttpFaceConfig {
 inline constexpr std::int64_t kPageRequestsPerSecond = 500;
 inline constexpr std::int64_t kEntrancesPerSecond = 10;
 inline constexpr std::int64_t kEntrancesAtOnce = 60;
+// Records of a ledger that one request may look at; each further so many count as another one. Of
+// what a call has cost beyond its budget, the caller owes as much as the budget is.
+inline constexpr std::int64_t kRecordsPerRequest = 50;
 
 class HttpFace {
 public:
@@ -57,6 +60,8 @@ public:
     // Any thread: takes a token of the caller's bucket and one of its tenant's, or says when to
     // come back. Also asked by MCP, so that a key has one budget over both faces.
     Result<void> check_rate(const Operation& operation, const ApiCall& call);
+    // What a handler is to tell of records it has looked at; MCP's calls are charged here, too.
+    const RecordCharge& record_charge() const { return charge_; }
     // The same for a request that calls no operation (MCP's lists, pings and streams).
     Result<void> check_rate(const Principal& principal);
 
@@ -72,12 +77,14 @@ private:
     Result<std::size_t> body_bytes_of(
         const HttpRequest& head, const Authenticated& who, bool& is_urgent) const;
     Result<void> take_tokens(const Principal& principal, const std::string& lane);
+    void charge(const Principal& principal, std::int64_t records);
     Result<void> take_anonymous(AnonymousLane lane, const HttpRequest& request);
     void handle_mcp(HttpRequest request, HttpResponderPtr responder);
     bool is_host_allowed(const HttpRequest& request) const;
 
     Parts parts_;
     HttpFaceConfig config_;
+    const RecordCharge charge_;
     Router router_;
     std::mutex rate_mutex_;  // Network threads share the buckets (ADR 0005).
     RateLimiter rate_;

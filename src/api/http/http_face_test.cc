@@ -29,6 +29,10 @@ protected:
         add("thing", "GET", "/api/{tenant_id}/thing", {.agent = Scope::read});
         add("stop", "POST", "/api/{tenant_id}/stop", {.human = true, .agent = Scope::read});
         add("set_kill_switch", "POST", "/api/{tenant_id}/kill", {.agent_with_any_scope = true});
+        add("ledger",
+            "GET",
+            "/api/{tenant_id}/ledger",
+            {.host_operator = true, .agent = Scope::read});
         add("people", "GET", "/api/{tenant_id}/people", {.host_operator = true, .human = true});
         add("signup", "POST", "/signup", {.place = Access::Place::host, .anyone = true});
         add("login", "POST", "/account/login", {.place = Access::Place::host, .anyone = true});
@@ -50,6 +54,9 @@ protected:
             seen_target_ = call.http->target;
             seen_tenant_ = call.tenant_id;
             saw_referer_ = call.http->header("Referer").has_value();
+            if (call.http->path().ends_with("/ledger")) {
+                charge_records(call, std::stoll(call.query.at("n")));
+            }
             ApiReply out = json_reply(200, Json::object({{"n", call.query["n"]}}));
             out.headers.emplace_back("Cache-Control", "max-age=60");
             reply(std::move(out));
@@ -313,6 +320,43 @@ TEST_F(HttpFaceTest, KeysOfATenantShareItsBudget) {
     EXPECT_EQ(response.header("Retry-After"), "1");
     desk_.clock.advance(Duration::of_seconds(1));
     EXPECT_EQ(with_key("GET", "/api/demo/thing", another.secret).status, 200);
+}
+
+// A read of the whole ledger holds the network thread as long as many requests do.
+TEST_F(HttpFaceTest, WhoeverLooksAtManyRecordsPaysForThemAndNobodyElseDoes) {
+    build({.allowed_hosts = {}, .requests_per_second = 5, .tenant_requests_per_second = 0});
+    const Key key = make_key(kDemo);
+    const std::string far = "/api/demo/ledger?n=" + std::to_string(kRecordsPerRequest * 12);
+    EXPECT_EQ(with_key("GET", far, key.secret).status, 200);  // One of ten, and three owed.
+    const HttpResponse refused = with_key("GET", "/api/demo/thing", key.secret);
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_TRUE(refused.header("Retry-After"));
+    EXPECT_EQ(with_key("GET", "/api/demo/thing", make_key(kDemo).secret).status, 200);
+    EXPECT_EQ(with_key("GET", "/api/other/thing", make_key(kOther).secret).status, 200);
+    desk_.clock.advance(Duration::of_seconds(1));
+    EXPECT_EQ(with_key("GET", "/api/demo/thing", key.secret).status, 200);
+}
+
+TEST_F(HttpFaceTest, RecordsAreChargedToTheTenantOfAllItsKeysToo) {
+    build({.allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 10});
+    const std::string far = "/api/demo/ledger?n=" + std::to_string(kRecordsPerRequest * 20);
+    EXPECT_EQ(with_key("GET", far, make_key(kDemo).secret).status, 200);
+    EXPECT_EQ(with_key("GET", "/api/demo/thing", make_key(kDemo).secret).status, 429);
+    EXPECT_EQ(with_key("GET", "/api/other/thing", make_key(kOther).secret).status, 200);
+}
+
+TEST_F(HttpFaceTest, AReadOfAPageIsOneRequestAndTheOperatorPaysNothing) {
+    build({.allowed_hosts = {}, .requests_per_second = 5, .tenant_requests_per_second = 0});
+    const Key key = make_key(kDemo);
+    const std::string page = "/api/demo/ledger?n=" + std::to_string(kRecordsPerRequest - 1);
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_EQ(with_key("GET", page, key.secret).status, 200) << i;
+        HttpRequest all = request("GET", "/api/demo/ledger?n=1000000");
+        all.headers.emplace_back(
+            "Authorization", "Bearer " + std::string(PrincipalDesk::kOperatorToken));
+        EXPECT_EQ(send(std::move(all)).status, 200) << i;
+    }
+    EXPECT_EQ(with_key("GET", page, key.secret).status, 429);
 }
 
 // MCP asks for its lists and streams, which are no operations.

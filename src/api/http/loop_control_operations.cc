@@ -189,11 +189,12 @@ Operation list_alerts(LoopControl& control) {
             [&control](ApiCall call, ApiReplyTo reply) {
                 const LoopControl::AlertPage page{
                     .before = query_integer(call, "before", 0),
-                    .limit = query_integer(call, "limit", kLimit)};
+                    .limit = query_integer(call, "limit", kLimit),
+                    .on_records_read = [&call](std::int64_t count) {
+                        charge_records(call, count);
+                    }};
                 control.list_alerts(
-                    {std::move(call.principal), std::move(call.tenant_id), {}},
-                    page,
-                    answer_to(std::move(reply)));
+                    {call.principal, call.tenant_id, {}}, page, answer_to(std::move(reply)));
             },
     };
 }

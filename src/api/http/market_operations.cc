@@ -34,6 +34,17 @@ QueryParameter symbol_parameter() {
     return {"symbol", "Of this market only.", std::move(schema)};
 }
 
+QueryParameter account_parameter() {
+    Json schema = schema::text();
+    schema.set("maxLength", 128);
+    return {"account_id", "Of this account only.", std::move(schema)};
+}
+
+std::string query_text(const ApiCall& call, const char* name) {
+    const auto found = call.query.find(name);
+    return found == call.query.end() ? std::string() : found->second;
+}
+
 Operation read_operation(std::string id, std::string path, std::string summary) {
     return {
         .id = std::move(id),
@@ -305,7 +316,8 @@ Operation trades_operation(TradeRead trade) {
     operation.query = {
         {"before", "The next_before of the page before.", std::move(before)},
         whole_number("limit", "Rows a page.", kTradePageMax, kTradePageDefault),
-        symbol_parameter()};
+        symbol_parameter(),
+        account_parameter()};
     operation.answer_schema = schema::object({
         {trade.name, schema::list(std::move(trade.row_schema), "Newest first.")},
         {"next_before", schema::or_null(schema::integer("Null: none is older, outside archives."))},
@@ -313,12 +325,12 @@ Operation trades_operation(TradeRead trade) {
     operation.answer_content_types = {"text/csv"};
     operation.handle = [name = trade.name, read = trade.read, csv = trade.csv](
                            const ApiCall& call, const ApiReplyTo& reply) {
-        const auto symbol = call.query.find("symbol");
         const TradeQuery query{
             .tenant_id = call.tenant_id,
             .before = query_integer(call, "before", 0),
             .limit = query_integer(call, "limit", kTradePageDefault),
-            .symbol = symbol == call.query.end() ? std::string() : symbol->second};
+            .symbol = query_text(call, "symbol"),
+            .account_id = query_text(call, "account_id")};
         const auto made_csv = wants_csv(call) ? csv : nullptr;
         read(call, query, [name, made_csv, reply](Result<TradePage> page) {
             if (!page) {
@@ -347,8 +359,8 @@ void register_market_operations(OperationTable& table, LoopService& loop, Market
                      done(std::move(page));
                      return;
                  }
-                 loop.submit(
-                     order_ends_turn(call.principal, call.tenant_id, *std::move(page), done));
+                 charge_records(call, page->records_read);
+                 loop.submit(order_ends_turn(call.principal, query, *std::move(page), done));
              },
          .csv = orders_csv,
          .row_schema = order_row_schema()}));
@@ -356,8 +368,10 @@ void register_market_operations(OperationTable& table, LoopService& loop, Market
         {.name = "fills",
          .summary = "Trades of this tenant's own orders, newest first.",
          .read =
-             [reads](const ApiCall&, const TradeQuery& query, const TradePageTo& done) {
-                 done(read_fills(reads.store, query));
+             [reads](const ApiCall& call, const TradeQuery& query, const TradePageTo& done) {
+                 auto page = read_fills(reads.store, query);
+                 charge_records(call, page ? page->records_read : 0);
+                 done(std::move(page));
              },
          .csv = fills_csv,
          .row_schema = fill_row_schema()}));

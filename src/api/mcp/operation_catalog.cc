@@ -150,6 +150,7 @@ void OperationCatalog::run(const Operation& operation, ApiCall call, ApiReplyTo 
             return;
         }
     }
+    call.charge = parts_.charge;
     if (Result<void> judged = judge_secrets(operation, call); !judged) {
         answer(std::unexpected(std::move(judged).error()));
         return;

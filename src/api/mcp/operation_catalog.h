@@ -16,6 +16,8 @@ public:
         std::function<bool(const TenantId&)> tenant_exists;
         // May refuse a call before it reaches its operation (rate limit); empty: never.
         std::function<Result<void>(const Operation&, const ApiCall&)> admit = {};
+        // Who reads much of a ledger pays for it; null: nobody counts.
+        const RecordCharge* charge = nullptr;
         // Told of every answered call with its HTTP status (metrics); may be empty.
         std::function<void(const Operation&, int status)> on_answer = {};
     };

@@ -24,7 +24,10 @@ inline constexpr ErrorKind base_moved{
 inline constexpr ErrorKind mode_unavailable{
     "mode_unavailable", 409, false, "Use a mode this server has a venue for."};
 inline constexpr ErrorKind unknown_strategy{
-    "unknown_strategy", 404, false, "Name a strategy that get_account lists."};
+    "unknown_strategy",
+    404,
+    false,
+    "Name one of the strategy_ids that the state of the account has."};
 inline constexpr ErrorKind symbol_in_use{
     "symbol_in_use", 409, false, "Close the position and cancel the orders of the symbol first."};
 inline constexpr ErrorKind not_escalated{

@@ -194,13 +194,13 @@ Json BotService::balances(const TenantId& tenant_id) const {
     });
 }
 
-Result<std::string> BotService::logs(const TenantId& tenant_id, std::int64_t lines) {
+Result<BotService::Logs> BotService::logs(const TenantId& tenant_id, std::int64_t lines) {
     TRY_ASSIGN(const LedgerHead head, parts_.store.read_head(tenant_id));
     const std::int64_t count = std::clamp<std::int64_t>(lines, 1, kLogLinesMax);
     // One text a tenant is kept: of this head and this many lines.
     const std::int64_t version = head.seq * (kLogLinesMax + 1) + count;
     if (auto kept = board_.text(tenant_id, kLogsText, version)) {
-        return *std::move(kept);
+        return Logs{.text = *std::move(kept)};
     }
     TRY_ASSIGN(
         const auto entries,
@@ -211,7 +211,7 @@ Result<std::string> BotService::logs(const TenantId& tenant_id, std::int64_t lin
     }
     std::string text = to_text(Json::object({{"logs", std::move(lines_text)}}));
     board_.keep_text(tenant_id, kLogsText, version, text);
-    return text;
+    return Logs{.text = std::move(text), .records_read = std::ssize(entries)};
 }
 
 void BotService::positions(Caller caller, Reply reply) {

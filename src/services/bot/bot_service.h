@@ -160,7 +160,11 @@ public:
     // The answer's text; made anew when its version has moved.
     std::string config(const TenantId& tenant_id);
     // The answer's text; made anew when the ledger has grown.
-    Result<std::string> logs(const TenantId& tenant_id, std::int64_t lines);
+    struct Logs {
+        std::string text;
+        std::int64_t records_read = 0;  // None for a text that was kept.
+    };
+    Result<Logs> logs(const TenantId& tenant_id, std::int64_t lines);
     // From the board while the books have not moved, else by a turn.
     void positions(Caller caller, Reply reply);
     void exchange_status(Caller caller, Reply reply);

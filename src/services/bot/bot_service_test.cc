@@ -566,7 +566,7 @@ TEST_F(Bot, KeepsItsStrategiesToItself) {
 
 TEST_F(Bot, ShowsItsOwnLedgerAsLogLines) {
     world.run_bot();
-    const Json logs = *parse_json(*world.bots->logs(world.tenant, 3));
+    const Json logs = *parse_json(world.bots->logs(world.tenant, 3)->text);
     const std::string text = logs.find("logs")->as_string();
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
     EXPECT_NE(text.find("BOT_STARTED"), std::string::npos);
@@ -574,11 +574,12 @@ TEST_F(Bot, ShowsItsOwnLedgerAsLogLines) {
 
 TEST_F(Bot, ShowsNewLogLinesOnceThereAreSome) {
     world.run_bot();
-    const std::string before = *world.bots->logs(world.tenant, 5);
-    EXPECT_EQ(*world.bots->logs(world.tenant, 5), before);
-    EXPECT_NE(*world.bots->logs(world.tenant, 4), before);
+    const std::string before = world.bots->logs(world.tenant, 5)->text;
+    EXPECT_EQ(world.bots->logs(world.tenant, 5)->text, before);
+    EXPECT_EQ(world.bots->logs(world.tenant, 5)->records_read, 0);
+    EXPECT_NE(world.bots->logs(world.tenant, 4)->text, before);
     world.call(BotCall::stop);
-    EXPECT_NE(world.bots->logs(world.tenant, 5)->find("BOT_STOPPED"), std::string::npos);
+    EXPECT_NE(world.bots->logs(world.tenant, 5)->text.find("BOT_STOPPED"), std::string::npos);
 }
 
 TEST_F(Bot, TellsItsPositionsAnewAfterATrade) {

@@ -62,6 +62,43 @@ TEST_F(ControlCallTest, ARefusedCallStaysRefusedUnderItsKey) {
     EXPECT_EQ(world.times("CONTROL_REFUSED"), 1);
 }
 
+// A move that was rejected is answered once and for all: what its sender repeats is the question
+// whose answer was lost, and it must not set a strategy going hours later, when nothing is in the
+// way any more (turns.md 1).
+TEST_F(ControlCallTest, ARejectedResumeIsAnsweredTheSameBytesUnderItsKeyAndNeverApplied) {
+    const std::string grid = world.create("grid_trader", StrategyWorld::grid_config());
+    world.decide(StrategyWorld::switch_to("d0", grid));
+    const auto ask = [&](HelperAction action, const std::string& key) {
+        std::string bytes;
+        ControlStrategyRequest request{
+            .call = {.idempotency_key = IdempotencyKey::trusted(key), .reason = {}},
+            .action = action};
+        LoopService::Caller human = world.caller();
+        human.request_hash = key + " and the same body";
+        world.plane->strategies->control(
+            std::move(human),
+            StrategyId::trusted(grid),
+            std::move(request),
+            [&bytes](const Result<Answer>& answer) {
+                bytes = answer ? answer->body : std::string(answer.error().code());
+            });
+        world.run_effects();
+        return bytes;
+    };
+    const auto is_paused = [&] { return *world.get(grid).find("paused") == Json(true); };
+    EXPECT_EQ(word(*parse_json(ask(HelperAction::pause, "p")), "status"), "applied");
+    ASSERT_TRUE(is_paused());
+    world.set_concern(ConcernStatus::informational);
+    const std::string rejected = ask(HelperAction::resume, "r");
+    EXPECT_EQ(word(*parse_json(rejected), "status"), "rejected") << rejected;
+    world.set_concern(ConcernStatus::active);
+    EXPECT_EQ(ask(HelperAction::resume, "r"), rejected);
+    EXPECT_TRUE(is_paused());
+    EXPECT_EQ(word(*parse_json(ask(HelperAction::resume, "another")), "status"), "applied");
+    EXPECT_FALSE(is_paused());
+    EXPECT_EQ(ask(HelperAction::resume, "r"), rejected);
+}
+
 TEST_F(ControlCallTest, ARefusalThatMayBeRepeatedIsDecidedAgainUnderItsKey) {
     int decided = 0;
     for (int i = 0; i < 2; ++i) {

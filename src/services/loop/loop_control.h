@@ -56,6 +56,7 @@ public:
     struct AlertPage {
         std::int64_t before = 0;  // Only records older than this; 0: from the newest on.
         std::int64_t limit = 0;
+        std::function<void(std::int64_t)> on_records_read = {};  // At once; may be empty.
     };
     // Any thread: reads the ledger there, the suppressions in a turn.
     void list_alerts(Caller caller, AlertPage page, Reply reply);

@@ -369,6 +369,7 @@ void LoopControl::list_alerts(Caller caller, AlertPage page, Reply reply) {
     std::vector<AuditRecord> alerts;
     std::int64_t seq = page.before > 0 ? std::min(page.before - 1, head->seq) : head->seq;
     const std::int64_t last = std::max<std::int64_t>(0, seq - kAlertScanMax);
+    std::int64_t read = 0;
     while (seq > last && static_cast<std::int64_t>(alerts.size()) < page.limit) {
         const std::int64_t from = std::max(last, seq - kWindow);
         auto records = parts_.ledger.read(caller.tenant_id, from, seq - from);
@@ -376,6 +377,7 @@ void LoopControl::list_alerts(Caller caller, AlertPage page, Reply reply) {
             reply(std::unexpected(std::move(records).error()));
             return;
         }
+        read += std::ssize(*records);
         for (auto at = records->rbegin();
              at != records->rend() && static_cast<std::int64_t>(alerts.size()) < page.limit;
              ++at) {
@@ -385,6 +387,9 @@ void LoopControl::list_alerts(Caller caller, AlertPage page, Reply reply) {
             }
         }
         seq = records->empty() ? from : seq;
+    }
+    if (page.on_records_read) {
+        page.on_records_read(read);
     }
     TurnRequest turn;
     turn.tenant_id = std::move(caller.tenant_id);

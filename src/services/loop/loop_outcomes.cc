@@ -8,6 +8,7 @@
 #include "contracts/venue/booked_fill.h"
 #include "ports/effect_sink.h"
 #include "services/loop/loop_service.h"
+#include "services/loop/trade_reads.h"
 
 namespace interlock {
 namespace {
@@ -73,6 +74,7 @@ std::string submit_status(const EffectOutcome& outcome) {
 // What a reader of the log wants to know of an order.
 void tell_order(Json& detail, const OrderRecord& order) {
     const VenueOrderRequest& request = order.request;
+    detail.set("account", encode(request.account));
     detail.set("symbol", order.symbol().text());
     detail.set("side", to_word(request.side));
     detail.set("qty", to_text(request.qty));
@@ -205,6 +207,7 @@ Result<void> LoopService::note_submit(
     if (row == decision.execution.end()) {
         return fail(errors::corrupt_data, "An order is not part of its decision.");
     }
+    const bool was_lost = row->submit_status == "timeout" || row->submit_status == "unknown";
     row->submit_status = submit_status(outcome);
     row->exchange_order_id = order.exchange_order_id;
     row->reject_code = order.reject_code;
@@ -213,6 +216,9 @@ Result<void> LoopService::note_submit(
     }
     Json detail = encode(*row);
     tell_order(detail, order);
+    if (was_lost) {
+        detail.set(std::string(kLateAnswer), true);
+    }
     TRY(audit_step(
         turn,
         decision,

@@ -13,13 +13,16 @@ namespace {
 
 constexpr std::int64_t kScanPage = 500;
 
-// A member of the row and where it comes from: the record, its detail, or the order's own row.
-enum class From { detail, record, order };
+// A member of the row and where it comes from: the record, its detail, the account that the detail
+// names, or the order's own row.
+enum class From { detail, record, account, order };
 struct Column {
     std::string_view name;
     From from = From::detail;
 };
 constexpr std::array kFillColumns{
+    Column{"account_id", From::account},
+    Column{"mode", From::account},
     Column{"symbol"},
     Column{"side"},
     Column{"qty"},
@@ -35,6 +38,8 @@ constexpr std::array kFillColumns{
     Column{"decision_id", From::record},
 };
 constexpr std::array kOrderColumns{
+    Column{"account_id", From::account},
+    Column{"mode", From::account},
     Column{"symbol"},
     Column{"side"},
     Column{"qty"},
@@ -64,6 +69,20 @@ Json member(const Json& object, std::string_view key) {
     return value == nullptr ? Json() : *value;
 }
 
+bool is_answer_lost(const Json& row) {
+    const Json status = member(row, "submit_status");
+    return status == Json("timeout") || status == Json("unknown");
+}
+
+// Records of older versions do not mark what an order came to after its answer was lost: there the
+// newer row of the two stands for both.
+bool is_told(const TradePage& page, const Json& row) {
+    const Json id = member(row, "order_client_id");
+    return is_answer_lost(row) && std::ranges::any_of(page.rows.items(), [&](const Json& one) {
+               return member(one, "order_client_id") == id;
+           });
+}
+
 // Most records are something else; their text tells without a parse.
 bool may_be(const LedgerEntry& entry, const Kind& kind) {
     return std::ranges::any_of(kind.events, [&](std::string_view event) {
@@ -71,8 +90,13 @@ bool may_be(const LedgerEntry& entry, const Kind& kind) {
     });
 }
 
+// An order of an older version names no account: order_ends_turn() finds it.
+bool may_be_of(const Json& account_id, const std::string& wanted) {
+    return wanted.empty() || account_id.is_null() || account_id == Json(wanted);
+}
+
 Result<std::optional<Json>> row_of(
-    const LedgerEntry& entry, const Kind& kind, const std::string& symbol) {
+    const LedgerEntry& entry, const Kind& kind, const TradeQuery& query) {
     if (!may_be(entry, kind)) {
         return std::nullopt;
     }
@@ -82,7 +106,12 @@ Result<std::optional<Json>> row_of(
         kind.events, [&](std::string_view name) { return event == Json(name); });
     const Json* detail = record.find("detail");
     if (!is_it || detail == nullptr ||
-        (!symbol.empty() && member(*detail, "symbol") != Json(symbol))) {
+        (!query.symbol.empty() && member(*detail, "symbol") != Json(query.symbol)) ||
+        member(*detail, kLateAnswer) == Json(true)) {
+        return std::nullopt;
+    }
+    const Json account = member(*detail, "account");
+    if (!may_be_of(member(account, "account_id"), query.account_id)) {
         return std::nullopt;
     }
     // A fill has the venue's own time; of an order it is the record's.
@@ -90,7 +119,9 @@ Result<std::optional<Json>> row_of(
     Json row =
         Json::object({{"seq", entry.seq}, {"at", at.is_null() ? member(record, "timestamp") : at}});
     for (const Column& column : kind.columns) {
-        const Json& source = column.from == From::record ? record : *detail;
+        const Json& source = column.from == From::record    ? record
+                             : column.from == From::account ? account
+                                                            : *detail;
         row.set(
             std::string(column.name),
             column.from == From::order ? Json() : member(source, column.name));
@@ -107,12 +138,13 @@ Result<TradePage> read_back(LedgerStore& store, const TradeQuery& query, const K
     while (below > lowest) {
         const std::int64_t from = std::max(lowest, below - kScanPage);
         TRY_ASSIGN(const auto entries, store.read_ledger(query.tenant_id, from - 1, below - from));
+        page.records_read += std::ssize(entries);
         for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
             if (entry->seq >= below) {
                 continue;  // Behind a gap that archived records have left.
             }
-            TRY_ASSIGN(std::optional<Json> row, row_of(*entry, kind, query.symbol));
-            if (!row) {
+            TRY_ASSIGN(std::optional<Json> row, row_of(*entry, kind, query));
+            if (!row || is_told(page, *row)) {
                 continue;
             }
             page.rows.push(*std::move(row));
@@ -179,7 +211,8 @@ Result<TradePage> read_orders(LedgerStore& store, const TradeQuery& query) {
 
 namespace {
 
-// Of any account in any mode, the likeliest first: a record does not say which one its order is of.
+// Of any account in any mode, the likeliest first: records of older versions do not say which one
+// their order is of.
 Result<std::shared_ptr<const OrderRecord>> find_order(
     Turn& turn, const LoopMode& mode, const OrderClientId& id) {
     std::vector<TradeMode> modes{mode.mode};
@@ -201,29 +234,66 @@ Result<std::shared_ptr<const OrderRecord>> find_order(
     return nullptr;
 }
 
+// An order whose answer was lost stands where that was noted, with the answer as it is known now:
+// its decision has it.
+Result<void> tell_late_answer(Turn& turn, Json& row, const OrderClientId& order_id) {
+    if (!is_answer_lost(row)) {
+        return {};
+    }
+    const Json named = member(row, "decision_id");
+    const auto id = DecisionId::parse(named.is_string() ? named.as_string() : "");
+    if (!id) {
+        return {};
+    }
+    TRY_ASSIGN(const auto decision, load_decision(turn, turn.tenant_id(), *id));
+    if (!decision) {
+        return {};
+    }
+    for (const Execution& execution : decision->execution) {
+        if (execution.order_client_id == order_id) {
+            const Json now = encode(execution);
+            for (const char* name : {"submit_status", "reject_code", "exchange_order_id"}) {
+                row.set(name, member(now, name));
+            }
+        }
+    }
+    return {};
+}
+
+Result<void> tell_end(Turn& turn, const LoopMode& mode, Json& row) {
+    const Json named = member(row, "order_client_id");
+    const auto id = OrderClientId::parse(named.is_string() ? named.as_string() : "");
+    if (!id) {
+        return {};
+    }
+    TRY(tell_late_answer(turn, row, *id));
+    TRY_ASSIGN(const auto order, find_order(turn, mode, *id));
+    if (order) {
+        row.set("account_id", order->request.account.account_id.text());
+        row.set("mode", to_word(order->request.account.mode));
+        row.set("state", to_final_word(order->state));
+        row.set("filled_qty", to_text(order->filled_qty));
+    }
+    return {};
+}
+
 }  // namespace
 
 TurnRequest order_ends_turn(
-    Principal principal, TenantId tenant_id, TradePage page, TradePageTo done) {
+    Principal principal, TradeQuery query, TradePage page, TradePageTo done) {
     const auto held = std::make_shared<TradePage>(std::move(page));
     TurnRequest turn;
-    turn.tenant_id = std::move(tenant_id);
+    turn.tenant_id = query.tenant_id;
     turn.principal = std::move(principal);
     turn.function = "orders";
-    turn.decide = [held](Turn& t) -> Result<TurnReply> {
+    turn.decide = [held, wanted = std::move(query.account_id)](Turn& t) -> Result<TurnReply> {
         TRY_ASSIGN(const LoopMode mode, load_loop_mode(t, t.tenant_id()));
         for (Json& row : held->rows.items()) {
-            const Json named = member(row, "order_client_id");
-            const auto id = OrderClientId::parse(named.is_string() ? named.as_string() : "");
-            if (!id) {
-                continue;
-            }
-            TRY_ASSIGN(const auto order, find_order(t, mode, *id));
-            if (order) {
-                row.set("state", to_final_word(order->state));
-                row.set("filled_qty", to_text(order->filled_qty));
-            }
+            TRY(tell_end(t, mode, row));
         }
+        std::erase_if(held->rows.items(), [&](const Json& row) {
+            return !wanted.empty() && member(row, "account_id") != Json(wanted);
+        });
         return Answer{200, "{}"};
     };
     turn.reply = [held, done = std::move(done)](Result<Answer> answer) {
@@ -247,6 +317,8 @@ Json fill_row_schema() {
     return schema::object({
         {"seq", schema::integer("Of its audit record.")},
         {"at", schema::moment("By the venue's clock.")},
+        {"account_id", schema::text()},
+        {"mode", schema::words({"paper", "shadow", "live"})},
         {"symbol", schema::text()},
         {"side", schema::words({"buy", "sell"})},
         {"qty", schema::text("Base units.")},
@@ -267,13 +339,16 @@ Json order_row_schema() {
     return schema::object({
         {"seq", schema::integer("Of its audit record.")},
         {"at", schema::moment()},
+        {"account_id", schema::or_null(schema::text("Null: of none of this tenant's accounts."))},
+        {"mode", schema::or_null(schema::words({"paper", "shadow", "live"}))},
         {"symbol", schema::or_null(schema::text("Null in records of older versions."))},
         {"side", schema::or_null(schema::words({"buy", "sell"}))},
         {"qty", schema::or_null(schema::text("Base units."))},
         {"limit_price", schema::or_null(schema::text("Null: a market order."))},
         {"submit_status",
          schema::words(
-             {"acked", "rejected", "timeout", "unknown"}, "What its submission was answered.")},
+             {"acked", "rejected", "timeout", "unknown"},
+             "What its submission was answered, as far as it is known by now.")},
         {"reject_code", schema::or_null(schema::text())},
         {"order_client_id", schema::text()},
         {"exchange_order_id", schema::or_null(schema::text())},

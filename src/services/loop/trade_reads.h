@@ -24,24 +24,32 @@ struct TradeQuery {
     TenantId tenant_id = {};
     std::int64_t before = 0;  // Only records below this number; 0: the newest.
     std::int64_t limit = kTradePageDefault;
-    std::string symbol = {};  // Empty: of every market.
+    std::string symbol = {};      // Empty: of every market.
+    std::string account_id = {};  // Empty: of every account.
 };
+// In the detail of an order's outcome: its answer had been lost, and ORDER_UNKNOWN stands before
+// it. An order is listed once, where it was answered first, so that no page has it again.
+inline constexpr std::string_view kLateAnswer = "late_answer";
+
 struct TradePage {
     Json rows = Json::array();
     std::optional<std::int64_t> next_before;  // Nothing: there is no older one.
+    std::int64_t records_read = 0;
 };
 
 // FILL_BOOKED, a row each.
 Result<TradePage> read_fills(LedgerStore& store, const TradeQuery& query);
-// Every order that was sent, as the answer to its submission says; what has become of it since is
-// not in that record: `state` and `filled_qty` are null until order_ends_turn() was run.
+// Every order that was sent, once, as the first answer to its submission says; what has become of
+// it since is not in that record: `state` and `filled_qty` are null until order_ends_turn() was
+// run.
 Result<TradePage> read_orders(LedgerStore& store, const TradeQuery& query);
 
 using TradePageTo = std::function<void(Result<TradePage>)>;
-// Fills in what has become of the orders by now. They move, so it takes a turn; null stays where no
+// Fills in what has become of the orders by now, and takes out those of older versions that turn
+// out to be of another account than asked for. They move, so it takes a turn; null stays where no
 // account of the tenant knows the order.
 TurnRequest order_ends_turn(
-    Principal principal, TenantId tenant_id, TradePage page, TradePageTo done);
+    Principal principal, TradeQuery query, TradePage page, TradePageTo done);
 
 // With a header line; for `Accept: text/csv`.
 std::string fills_csv(const Json& rows);

@@ -67,10 +67,48 @@ TEST_F(TradeReads, LookAtABoundedPartOfALongLedger) {
     add(kTradeScanMax, "STATE_READ");
     const TradePage first = fills({});
     EXPECT_TRUE(first.rows.items().empty());
+    EXPECT_EQ(first.records_read, kTradeScanMax);
     ASSERT_EQ(first.next_before, 2);
     const TradePage second = fills({.before = 2});
     EXPECT_EQ(second.rows.items().size(), 1u);
+    EXPECT_EQ(second.records_read, 1);
     EXPECT_EQ(second.next_before, std::nullopt);
+}
+
+TEST_F(TradeReads, OfOneAccountOnly) {
+    for (const char* account : {"main", "second"}) {
+        add(1,
+            "FILL_BOOKED",
+            R"({"account":{"account_id":")" + std::string(account) +
+                R"(","mode":"paper","tenant_id":"demo"},"symbol":"AAAUSDT"})");
+    }
+    const TradePage page = fills({.account_id = "second"});
+    ASSERT_EQ(page.rows.items().size(), 1u);
+    EXPECT_EQ(*page.rows.items()[0].find("account_id"), Json("second"));
+    EXPECT_EQ(*page.rows.items()[0].find("mode"), Json("paper"));
+    EXPECT_EQ(fills({}).rows.items().size(), 2u);
+}
+
+std::string outcome(const std::string& status, const std::string& more = "") {
+    return R"({"order_client_id":"o1","submit_status":")" + status + "\"" + more + "}";
+}
+
+TEST_F(TradeReads, AnOrderStandsWhereItsLostAnswerWasNoted) {
+    add(1, "ORDER_UNKNOWN", outcome("timeout"));
+    add(1, "ORDER_ACKED", outcome("acked", R"(,"late_answer":true)"));
+    const auto page = read_orders(store_, {.tenant_id = kTenant});
+    ASSERT_TRUE(page);
+    ASSERT_EQ(page->rows.items().size(), 1u);
+    EXPECT_EQ(*page->rows.items()[0].find("seq"), Json(1));
+}
+
+TEST_F(TradeReads, TwoAnswersThatAnOlderVersionRecordedAreOneOrder) {
+    add(1, "ORDER_UNKNOWN", outcome("unknown"));
+    add(1, "ORDER_ACKED", outcome("acked"));
+    const auto page = read_orders(store_, {.tenant_id = kTenant});
+    ASSERT_TRUE(page);
+    ASSERT_EQ(page->rows.items().size(), 1u);
+    EXPECT_EQ(*page->rows.items()[0].find("submit_status"), Json("acked"));
 }
 
 TEST_F(TradeReads, WordsThatOnlyLookLikeAnEventAreNone) {

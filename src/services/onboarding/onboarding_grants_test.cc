@@ -75,7 +75,7 @@ TEST_F(OwnedAccount, ARegeneratedKeyTakesThePlaceOfTheOldOneAtOnce) {
     const auto holder = desk_.directory.by_access_key(made->access_key.reveal());
     ASSERT_TRUE(holder);
     EXPECT_EQ(holder->id, made->key_id.text());
-    EXPECT_EQ(holder->scopes, (std::set<Scope>{Scope::bot, Scope::read}));
+    EXPECT_EQ(holder->scopes, (std::set<Scope>{Scope::bot}));
     EXPECT_EQ(made->replaced_key_id, owner_.key_id);
     desk_.restart();
     EXPECT_FALSE(desk_.directory.by_access_key(owner_.access_key));

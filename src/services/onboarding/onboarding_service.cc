@@ -127,7 +127,9 @@ AccessKey OnboardingService::new_key(Turn& turn, const SecretString& secret, std
     AccessKey key;
     key.key_id = KeyId::trusted(turn.new_id("key"));
     key.label = std::move(label);
-    key.scopes = {Scope::bot, Scope::read};
+    // All that seed 004 lets an agent call. The ledger, approvals and accounts are the owner's to
+    // read, who can make a key with `read` for an agent that is to have them too.
+    key.scopes = {Scope::bot};
     key.key_hash = sha256_hex(secret.reveal());
     key.hint = secret.hint();
     key.created_at = turn.now();

@@ -37,7 +37,7 @@ TEST(Onboarding, SignupMakesATenantAnOwnerAndAKeyForTheBot) {
     const auto holder = desk.directory.by_access_key(account->access_key.reveal());
     ASSERT_TRUE(holder);
     EXPECT_EQ(holder->tenants, (std::set<TenantId>{account->tenant_id}));
-    EXPECT_EQ(holder->scopes, (std::set<Scope>{Scope::bot, Scope::read}));
+    EXPECT_EQ(holder->scopes, (std::set<Scope>{Scope::bot}));
     EXPECT_TRUE(desk.directory.tenant_exists(account->tenant_id));
     EXPECT_EQ(desk.directory.humans_of(account->tenant_id), 0);
     EXPECT_TRUE(is_tenant_text(account->tenant_id.text()));
