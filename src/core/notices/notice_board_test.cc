@@ -148,13 +148,13 @@ TEST(NoticeBoard, LettersThatAreNotWantedAreNotSent) {  // 3.1
 TEST(NoticeBoard, WhatCameWhileALetterRestsIsInTheNextOne) {  // 2.3
     NoticeRow row;
     const NoticeAudience audience{{person("hum_1")}, false};
-    note(row, notice_at(NoticeKind::approval, 1));
+    note(row, notice_at(NoticeKind::critical, 1));
     route(row, audience);
     const auto first = begin_due(row, kStart);
     ASSERT_EQ(first.size(), 1u);
     settle(row, sent(first[0]), kStart);
-    note(row, notice_at(NoticeKind::approval, 2));
-    note(row, notice_at(NoticeKind::approval, 3));
+    note(row, notice_at(NoticeKind::critical, 2));
+    note(row, notice_at(NoticeKind::critical, 3));
     route(row, audience);
     const Timestamp before = kStart + kLetterPause - Duration{1};
     EXPECT_TRUE(begin_due(row, before).empty());
@@ -164,6 +164,27 @@ TEST(NoticeBoard, WhatCameWhileALetterRestsIsInTheNextOne) {  // 2.3
     ASSERT_EQ(second[0].notices.size(), 2u);
     EXPECT_EQ(second[0].notices[0].notice_id.text(), "ntc_2");
     EXPECT_EQ(second[0].more, 0);
+}
+
+// 2.3: the release of a stop lives fifteen minutes, of which a letter may not take five.
+TEST(NoticeBoard, AnApprovalThatEndsSoonDoesNotWait) {
+    NoticeRow row;
+    const NoticeAudience audience{{person("hum_1")}, false};
+    note(row, notice_at(NoticeKind::approval, 1));
+    route(row, audience);
+    settle(row, sent(begin_due(row, kStart).at(0)), kStart);
+    note(row, notice_at(NoticeKind::approval, 2));
+    route(row, audience);
+    EXPECT_EQ(next_due(row), kStart + Duration::of_minutes(1));
+    EXPECT_TRUE(begin_due(row, kStart + kApprovalLetterPause - Duration{1}).empty());
+    NoticeRow later = row;
+    EXPECT_EQ(begin_due(later, kStart + kApprovalLetterPause).size(), 1u);
+    for (int more = 3; more <= 2 + kApprovalsSoonMax; ++more) {
+        note(row, notice_at(NoticeKind::approval, more));
+    }
+    route(row, audience);  // A flood waits like all others.
+    EXPECT_EQ(next_due(row), kStart + kLetterPause);
+    EXPECT_TRUE(begin_due(row, kStart + kLetterPause - Duration{1}).empty());
 }
 
 TEST(NoticeBoard, AnotherKindDoesNotWaitForTheFirst) {  // 2.3
