@@ -91,6 +91,24 @@ TEST(NoticeRules, FollowFromTheRecordAlone) {  // 1.1
     EXPECT_FALSE(notice_of(record_of("PLAN_CREATED")));
 }
 
+TEST(NoticeRules, AStallAndItsEndAreOneKind) {  // 1.1
+    for (const char* event :
+         {"BOT_STALLED", "BOT_RESUMED", "BOT_FAILED", "BOT_DISCONNECTED", "BOT_CONNECTED"}) {
+        const auto notice = notice_of(record_of(event, AuditSeverity::critical));
+        ASSERT_TRUE(notice) << event;
+        EXPECT_EQ(notice->kind, NoticeKind::blocked) << event;
+        EXPECT_FALSE(notice_of(record_of(event))) << event;  // A start, or a person's own call.
+    }
+}
+
+TEST(NoticeRules, WhoHeardThatExecutionGotWorseHearsThatItGotBetter) {  // 1.1
+    for (const AuditSeverity severity : {AuditSeverity::critical, AuditSeverity::info}) {
+        const auto notice = notice_of(record_of("EXECUTION_QUALITY", severity));
+        ASSERT_TRUE(notice);
+        EXPECT_EQ(notice->kind, NoticeKind::critical);
+    }
+}
+
 TEST(NoticeRules, AFailureToTellIsNotTold) {  // 2.5: it would be the cause of the next.
     EXPECT_FALSE(notice_of(record_of("NOTICES_UNDELIVERED", AuditSeverity::critical)));
 }

@@ -98,13 +98,16 @@ Result<BotBoard::Done> BotService::run_stalled(
         return BotBoard::Done{.next_at = later(now, kPulseEvery), .needs_hydration = true};
     }
     const Stall before = std::exchange(record.stall, step.stall);
-    if (!before.is_stalled) {
+    // After a start, too, the exchange may turn out to be away.
+    const bool is_news = !why.empty() && !before.is_told;
+    record.stall.is_told = before.is_told || is_news;
+    if (!before.is_stalled || is_news) {
         TRY(note(
             turn,
             record,
             {.event = "BOT_STALLED",
              .reason = why.empty() ? "the server was started" : why,
-             .severity = why.empty() ? AuditSeverity::info : AuditSeverity::critical}));
+             .severity = is_news ? AuditSeverity::critical : AuditSeverity::info}));
     }
     const Duration wait =
         step.stall.next_try_at ? *step.stall.next_try_at - turn.now() : kPulseAgain;
