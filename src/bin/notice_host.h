@@ -2,6 +2,7 @@
 // sends with.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,7 @@ public:
         Clock& clock;
         IdSource& ids;
         Metrics& metrics;
+        std::function<std::string()> base_url;  // Where this server is reached; any thread.
     };
     // Before the plane opens: what is found broken then is told.
     static Result<std::unique_ptr<NoticeHost>> open(const Parts& parts);

@@ -303,8 +303,10 @@ Result<void> Server::Body::load() {
     plane->ledger.on_break(
         [this](const ChainReport& report) { keep_evidence(folder->path(), report, clock.now()); });
     plane->ledger.await_other_heads();
+    const auto where = [this] { return base_url(); };
     TRY_ASSIGN(
-        notices, NoticeHost::open({config, *plane, to_engine, *principals, clock, ids, metrics}));
+        notices,
+        NoticeHost::open({config, *plane, to_engine, *principals, clock, ids, metrics, where}));
     TRY_ASSIGN(Plane::Recovery recovery, plane->open());
     log_broken_chains("ledger", recovery.chains);
     chains = std::move(recovery.chains);
