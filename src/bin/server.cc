@@ -239,7 +239,7 @@ Result<void> Server::Body::build_relay() {
                  },
              .restored = restored}));
     metrics.add_text([this] { return relay->plane().metrics_text(); });
-    relay->stop_for_broken_chains(*plane);
+    relay->attach(*plane, [this](TurnRequest request) { submit(std::move(request)); });
     plane->ledger.set_other_heads([this] { return relay->heads(); });
     return {};
 }
@@ -279,6 +279,7 @@ Result<void> Server::Body::build_plane() {
     troubles.emplace(to_engine);
     engine->set_round_duty([this] {
         witnesses->duty();
+        relay->duty(*plane);
         plane->archive.duty();
     });
     outbox = std::make_unique<OutboxThreads>(plane->outbox, clock, [this](EffectOutcome outcome) {

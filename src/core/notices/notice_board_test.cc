@@ -109,6 +109,16 @@ TEST(NoticeRules, WhoHeardThatExecutionGotWorseHearsThatItGotBetter) {  // 1.1
     }
 }
 
+TEST(NoticeRules, ANameThatIsNoPlainIdIsLeftOut) {  // 1.3: a gateway names itself.
+    AuditRecord record = record_of("RELAY_SHEDDING", AuditSeverity::critical);
+    record.draft.detail.set("instance_id", "agent-1");
+    EXPECT_EQ(notice_of(record)->subject, "agent-1");
+    for (const std::string& name : {std::string("buy now: evil"), std::string(129, 'a')}) {
+        record.draft.detail.set("instance_id", name);
+        EXPECT_EQ(notice_of(record)->subject, "");
+    }
+}
+
 TEST(NoticeRules, AFailureToTellIsNotTold) {  // 2.5: it would be the cause of the next.
     EXPECT_FALSE(notice_of(record_of("NOTICES_UNDELIVERED", AuditSeverity::critical)));
 }

@@ -7,6 +7,7 @@ namespace interlock {
 namespace {
 
 constexpr std::size_t kIdHexDigits = 32;
+constexpr std::size_t kSubjectBytesMax = 128;
 
 enum class When { always, critical };
 struct Told {
@@ -49,11 +50,20 @@ std::optional<NoticeKind> kind_of(const AuditDraft& draft) {
     return told->when == When::always || is_critical ? std::optional(told->kind) : std::nullopt;
 }
 
+// A gateway names itself, in any words: what is no plain id is left out, so that nobody writes into
+// a mailbox.
+bool is_plain_id(std::string_view text) {
+    return text.size() <= kSubjectBytesMax && std::ranges::all_of(text, [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '_' || c == '/' || c == '.';
+           });
+}
+
 std::string subject_of(const AuditDraft& draft) {
-    for (const std::string_view key : {"approval_id", "strategy_id"}) {
+    for (const std::string_view key : {"approval_id", "strategy_id", "instance_id", "bot"}) {
         const Json* const id = draft.detail.find(key);
         if (id != nullptr && id->is_string()) {
-            return id->as_string();
+            return is_plain_id(id->as_string()) ? id->as_string() : std::string();
         }
     }
     return {};
