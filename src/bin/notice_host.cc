@@ -1,7 +1,6 @@
 #include "bin/notice_host.h"
 
 #include "api/http/notice_operations.h"
-#include "bin/mail_setup.h"
 
 namespace interlock {
 

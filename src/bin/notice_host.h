@@ -9,6 +9,7 @@
 #include "adapters/webhook/http_webhook_caller.h"
 #include "api/operation.h"
 #include "bin/config.h"
+#include "bin/mail_setup.h"
 #include "ports/mailer.h"
 #include "services/metrics.h"
 #include "services/notices/notice_service.h"
@@ -46,7 +47,7 @@ private:
     HttpWebhookCaller webhooks_;
     std::unique_ptr<NoticeService> service_;
     // Last: their jobs end before what they use.
-    WorkerPool letters_{{.threads = 1, .waiting_max = kDeliveriesWaitingMax}};
+    WorkerPool letters_{{.threads = kLetterThreads, .waiting_max = kDeliveriesWaitingMax}};
     WorkerPool calls_{{.threads = 2, .waiting_max = kDeliveriesWaitingMax}};
     WorkerPool suspect_calls_{{.threads = 1, .waiting_max = kDeliveriesWaitingMax}};
 };
