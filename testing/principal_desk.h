@@ -176,7 +176,7 @@ private:
                    .suspect_calls = senders,
                    .clock = desk.clock,
                    .ids = ids,
-                   .link = "https://desk.example/"}) {}
+                   .link = [] { return std::string("https://desk.example/"); }}) {}
 
         MemoryLedgerStore store;
         FakeIdSource ids;

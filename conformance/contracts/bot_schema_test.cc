@@ -227,8 +227,18 @@ TEST_F(BotSchema, ServesStatesStepsConstraintsAndRoadmapOfTheContract) {
     for (const auto& [release, count] : wanted.find("roadmap")->members()) {
         ASSERT_NE(roadmap.find(release), nullptr) << release;
         EXPECT_EQ(Json(roadmap.find(release)->items().size()), count) << release;
-        const std::string status = release == "future" ? "planned" : "implemented";
+        const std::string status = release == "future" ? "declined | planned" : "implemented";
         EXPECT_EQ(BotApi::word_at(*roadmap.find("status"), release), status);
+    }
+    // ADR 0027 declines one of the two; each says what became of it, and why.
+    const Json& future = *roadmap.find("future_status");
+    ASSERT_EQ(future.items().size(), roadmap.find("future")->items().size());
+    const std::vector<std::string> words{"declined", "planned"};
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const Json& one = future.items()[i];
+        EXPECT_EQ(*one.find("item"), roadmap.find("future")->items()[i]);
+        EXPECT_EQ(BotApi::word_at(one, "status"), words[i]);
+        EXPECT_FALSE(BotApi::word_at(one, "why").empty());
     }
 }
 

@@ -50,10 +50,11 @@ class ReceiverCall(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def start(folder, ranges):
+def start(folder, ranges, public_url=LINK[:-1]):
     path = pathlib.Path(folder) / "config.toml"
+    named = f"public_url = \"{public_url}\"\n" if public_url else ""
     path.write_text(
-        f"[http]\nrequests_per_second = 0\npublic_url = \"{LINK[:-1]}\"\n"
+        f"[http]\nrequests_per_second = 0\n{named}"
         f"[notices]\nallow_cidrs = {json.dumps(ranges)}\n")
     return plane.Child(
         ["serve", "--config", str(path), "--data", f"{folder}/data", "--port", "0"],
@@ -140,6 +141,26 @@ def add_people(folder, server):
     return token
 
 
+def as_human(folder, *words):
+    code, answer = run(folder, "notices", *words, "--email", "one@example.com", "--password-stdin", password=PASSWORD)
+    assert code == 0, (words, answer)
+    return answer
+
+
+def link_without_a_public_url(folder, server):
+    """On a server whose name nobody configured a letter leads to where it listens; and the commands say what the
+    calls do."""
+    as_human(folder, "test")
+    wait_until("the letter with a link", lambda: [
+        text for _, text in letters(folder, "one@example.com") if server.address + "/" in text])
+    wait_until("what came of it", lambda: [
+        one for one in as_human(folder, "show")["outlets"] if one["kind"] == "test" and one["sent_at"]])
+    assert as_human(folder, "letters", "trial", "approval")["letters"] == ["approval", "trial"]
+    assert as_human(folder, "letters", "none")["letters"] == []
+    everything = ["approval", "critical", "blocked", "chain_broken", "trial"]
+    assert as_human(folder, "letters", *everything)["letters"] == everything
+
+
 def hear_of_an_approval(folder, server, token, receiver, secret):
     ask(server, "POST", "/api/demo/kill", {"active": True, "reason": "evil words"}, token)
     stop = wait_until("the alert by webhook", lambda: told(receiver, "KILL_SWITCH_ACTIVATED", secret))
@@ -205,14 +226,18 @@ def choose(server, token, key):
 def main():
     folder = tempfile.mkdtemp()
     receiver = Receiver()
-    server = start(folder, [])
+    server = start(folder, [], public_url=None)
     try:
         key = plane.make_tenant(folder, "demo")
         token = add_people(folder, server)
+        link_without_a_public_url(folder, server)
         refused = ask(server, "PUT", "/api/demo/notices/webhook", {"url": receiver.url()}, token, 400)
         assert refused["error"]["code"] == "url_not_allowed", refused
         assert server.stop() == 0
         server = start(folder, ["127.0.0.0/8"])
+        made = as_human(folder, "webhook", "set", receiver.url())
+        as_human(folder, "webhook", "remove")
+        assert as_human(folder, "show")["webhook"] is None
         made = ask(server, "PUT", "/api/demo/notices/webhook", {"url": receiver.url()}, token)
         assert made["host"] == "127.0.0.1" and "hidden-part" not in json.dumps(made), made
         hear_of_an_approval(folder, server, token, receiver, made["secret"])
@@ -228,7 +253,7 @@ def main():
         log = pathlib.Path(f"{folder}/server.log").read_text()
         for secret in (made["secret"], "hidden-part"):
             assert secret not in ledger and secret not in log, secret
-        for event in ("NOTICE_WEBHOOK_SET", "NOTICES_SET", "NOTICE_TEST"):
+        for event in ("NOTICE_WEBHOOK_SET", "NOTICE_WEBHOOK_REMOVED", "NOTICES_SET", "NOTICE_TEST"):
             assert event in ledger, event
     finally:
         server.kill()

@@ -56,6 +56,7 @@ std::string describe_account(const Json& account) {
     const Json& pnl = part_of(account, "pnl");
     const Json& treasury = part_of(account, "treasury");
     std::string text = render_fields({
+        {"tenant", text_at(account, "tenant_id")},
         {"account", text_at(account, "account_id")},
         {"mode", text_at(flags, "mode")},
         {"risk mode", text_at(flags, "risk_mode")},

@@ -54,7 +54,7 @@ std::expected<Opened, ExitCode> open_chain(const GlobalOptions& global, const Op
     if (!ledger) {
         return std::unexpected(report_failure(global, ledger.error()));
     }
-    const auto tenant_id = choose_chain((*ledger)->store(), options.tenant);
+    const auto tenant_id = choose_chain((*ledger)->store(), options.tenant, *folder);
     if (!tenant_id) {
         return std::unexpected(report_failure(global, tenant_id.error()));
     }

@@ -97,7 +97,8 @@ std::unexpected<Error> no_such_record(const std::string& text) {
 
 }  // namespace
 
-Result<TenantId> choose_chain(LedgerStore& store, const std::string& named) {
+Result<TenantId> choose_chain(
+    LedgerStore& store, const std::string& named, const std::string& data_folder) {
     TRY_ASSIGN(const auto heads, store.load_heads());
     if (!named.empty()) {
         const TenantId tenant_id = TenantId::trusted(named);
@@ -116,6 +117,11 @@ Result<TenantId> choose_chain(LedgerStore& store, const std::string& named) {
         if (tenant_id != system_tenant()) {
             tenants.push_back(tenant_id);
         }
+    }
+    // As chosen_tenant() has it: who signed up beside the demo makes no command ambiguous.
+    if (is_demo_folder(data_folder) &&
+        std::ranges::count(tenants, kDemoTenant, &TenantId::text) == 1) {
+        return TenantId::trusted(std::string(kDemoTenant));
     }
     if (tenants.size() == 1) {
         return tenants.front();

@@ -17,7 +17,8 @@ inline constexpr std::int64_t kTailMax = 100'000;
 
 // The named chain, or the only tenant's when none is named; a usage error that lists them
 // otherwise.
-Result<TenantId> choose_chain(LedgerStore& store, const std::string& named);
+Result<TenantId> choose_chain(
+    LedgerStore& store, const std::string& named, const std::string& data_folder = {});
 // The named chain, or every tenant's when none is named.
 Result<std::vector<TenantId>> choose_chains(LedgerStore& store, const std::string& named);
 

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/text.h"
+#include "bin/data_path.h"
 #include "bin/ledger_folder.h"
 #include "bin/server_client.h"
 #include "bin/test_ledger.h"
@@ -32,6 +33,17 @@ TEST(AuditView, AsksWhichOfSeveralTenantsIsMeant) {
     ASSERT_FALSE(chosen.has_value());
     EXPECT_EQ(chosen.error(), errors::bad_usage);
     EXPECT_TRUE(chosen.error().message.contains("demo, other"));
+}
+
+TEST(AuditView, TakesTheDemosOwnTenantThoughSomebodySignedUpBesideIt) {
+    TestLedger ledger;
+    ledger.append("_system", 1);
+    ledger.append("demo", 1);
+    ledger.append("tn_1", 1);
+    EXPECT_EQ(choose_chain(ledger.store(), "", ledger.path()).error(), errors::bad_usage);
+    std::ofstream(demo_mark_path(ledger.path())) << "\n";
+    EXPECT_EQ(choose_chain(ledger.store(), "", ledger.path()).value(), kDemo);
+    EXPECT_EQ(choose_chain(ledger.store(), "tn_1", ledger.path())->text(), "tn_1");
 }
 
 TEST(AuditView, RefusesATenantWithoutAChain) {

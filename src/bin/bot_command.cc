@@ -1,9 +1,14 @@
 #include "bin/bot_command.h"
 
 #include <iostream>
+#include <map>
+#include <set>
 
 #include "base/secret_string.h"
+#include "base/text.h"
+#include "bin/bot_words.h"
 #include "bin/console.h"
+#include "bin/human_login.h"
 #include "bin/server_client.h"
 
 namespace interlock {
@@ -14,12 +19,13 @@ constexpr std::chrono::milliseconds kCallWait{120'000};
 
 struct Options {
     std::string tenant;
-    std::int64_t lines = 100;
-    bool cancel_orders = false;
-    std::string exchange = "paper";
+    std::map<std::string, std::string> typed;  // By field of the request or the query.
+    std::set<std::string> flags;               // Fields that are true.
+    std::string exchange = "paper";            // Of `keys`.
     bool keys_stdin = false;
-    std::string email;
+    std::string email;  // Of `signup`.
     std::string plan = "trial";
+    LoginOptions login;
 };
 using OptionsPtr = std::shared_ptr<Options>;
 
@@ -87,6 +93,7 @@ std::string describe_config(const Json& config) {
 
 std::string describe_log(const Json& answer) {
     const Json* logs = answer.find("logs");
+    logs = logs == nullptr ? answer.find("log") : logs;
     return logs != nullptr && logs->is_string() ? print_safe(logs->as_string(), true) : "";
 }
 
@@ -131,74 +138,215 @@ ExitCode run_signup(const GlobalOptions& global, const Options& options) {
     return show(global, answer, describe_config);
 }
 
-struct Word {
-    const char* name;
-    const char* help;
-    ExitCode (*run)(const GlobalOptions&, const Options&);
-};
+// What was typed, as the endpoint's request; a usage error otherwise.
+Result<Request> request_of(const BotEndpoint& endpoint, const Options& options) {
+    Request request{.path = std::string(endpoint.path)};
+    const bool is_read = endpoint.method == "GET";
+    Json body = Json::object();
+    for (const BotOption& option : bot_options(endpoint)) {
+        const auto typed = options.typed.find(option.field);
+        if (typed != options.typed.end() && !typed->second.empty()) {
+            TRY_ASSIGN(Json value, bot_value(option, typed->second));
+            if (is_read) {
+                request.path += (request.path.contains('?') ? "&" : "?") + option.field + "=" +
+                                percent_encode(typed->second);
+            }
+            body.set(option.field, std::move(value));
+        } else if (options.flags.contains(option.field)) {
+            body.set(option.field, true);
+        }
+    }
+    if (!is_read) {
+        request.body = std::move(body);
+    }
+    return request;
+}
 
-constexpr Word kWords[] = {
-    {"status",
-     "The bot's state, its last pulse and what troubles it.",
-     [](const GlobalOptions& global, const Options& options) {
-         return show(global, ask(global, options, {"/status"}), describe_bot_status);
-     }},
-    {"config",
-     "The configuration in effect.",
-     [](const GlobalOptions& global, const Options& options) {
-         return show(global, ask(global, options, {"/config"}), describe_config);
-     }},
-    {"positions",
-     "What it holds and has open.",
-     [](const GlobalOptions& global, const Options& options) {
-         return show(global, ask(global, options, {"/positions"}), describe_bot_positions);
-     }},
-    {"balances",
-     "What the exchange says it has.",
-     [](const GlobalOptions& global, const Options& options) {
-         return show(global, ask(global, options, {"/balances"}), describe_bot_balances);
-     }},
-    {"logs",
-     "The latest lines of its log.",
-     [](const GlobalOptions& global, const Options& options) {
-         const std::string path = "/logs?lines=" + std::to_string(options.lines);
-         return show(global, ask(global, options, {path}), describe_log);
-     }},
-    {"initialize",
-     "Build it from its configuration and keys.",
-     [](const GlobalOptions& global, const Options& options) {
-         return show(
-             global, ask(global, options, {"/initialize_bot", Json::object()}), describe_message);
-     }},
-    {"start",
-     "Begin to trade.",
-     [](const GlobalOptions& global, const Options& options) {
-         return show(global, ask(global, options, {"/start", Json::object()}), describe_message);
-     }},
-    {"stop",
-     "End the pulses; open orders stay unless --cancel-orders is given or the policy says so.",
-     [](const GlobalOptions& global, const Options& options) {
-         Json body = Json::object();
-         if (options.cancel_orders) {
-             body.set("cancel_orders", true);
-         }
-         return show(global, ask(global, options, {"/stop", body}), describe_message);
-     }},
-    {"restart",
-     "Build anew and trade on.",
-     [](const GlobalOptions& global, const Options& options) {
-         return show(global, ask(global, options, {"/restart", Json::object()}), describe_message);
-     }},
-    {"keys", "Put exchange keys into the vault; asks for them.", run_keys},
-    {"plan",
-     "Confirm a plan of the account that signed up.",
-     [](const GlobalOptions& global, const Options& options) {
-         return show(
-             global,
-             ask(global, options, {"/account/plan", Json::object({{"plan", options.plan}})}),
-             describe_config);
-     }},
-};
+// What a person sees of an endpoint's answer.
+std::string describe_answer(const BotEndpoint& endpoint, const Json& answer) {
+    constexpr std::pair<std::string_view, std::string (*)(const Json&)> kOwn[] = {
+        {"status", describe_bot_status},
+        {"positions", describe_bot_positions},
+        {"balances", describe_bot_balances},
+        {"logs", describe_log},
+        {"pnl_snapshot", describe_log},
+    };
+    for (const auto& [id, describe] : kOwn) {
+        if (endpoint.id == id) {
+            return describe(answer);
+        }
+    }
+    return answer.find("message") != nullptr ? describe_message(answer) : describe_config(answer);
+}
+
+ExitCode show(
+    const GlobalOptions& global,
+    const BotEndpoint& endpoint,
+    const std::expected<Json, ExitCode>& answer) {
+    if (!answer) {
+        return answer.error();
+    }
+    if (global.json) {
+        print_json(*answer);
+    } else {
+        std::cout << describe_answer(endpoint, *answer);
+    }
+    return ExitCode::ok;
+}
+
+// As a human of the tenant, whose own call it is.
+ExitCode run_as_human(
+    const GlobalOptions& global, const Options& options, const BotEndpoint& endpoint) {
+    const auto request = request_of(endpoint, options);
+    if (!request) {
+        return report_failure(global, request.error());
+    }
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return folder.error();
+    }
+    ServerClient server(*folder);
+    const auto tenant = chosen_tenant(server, options.tenant);
+    if (!tenant) {
+        return report_failure(global, tenant.error());
+    }
+    auto login = HumanLogin::start(global, *folder, options.login);
+    if (!login) {
+        return login.error();
+    }
+    const std::string target = "/api/" + percent_encode(*tenant) + request->path;
+    return show(global, endpoint, expect_ok(global, login->post(target, *request->body)));
+}
+
+// Logs in and out again: whether address, password and code are right, and whose they are.
+ExitCode run_login(const GlobalOptions& global, const Options& options, const BotEndpoint& login) {
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return folder.error();
+    }
+    auto human = HumanLogin::start(global, *folder, options.login);
+    if (!human) {
+        return human.error();
+    }
+    return show(global, login, expect_ok(global, human->get("/account/session")));
+}
+
+ExitCode run_word(
+    const GlobalOptions& global, const Options& options, const BotEndpoint& endpoint) {
+    if (endpoint.id == "signup") {
+        return run_signup(global, options);
+    }
+    if (endpoint.id == "account_login") {
+        return run_login(global, options, endpoint);
+    }
+    if (endpoint.id == "update_exchange_keys") {
+        return run_keys(global, options);
+    }
+    if (is_human_word(endpoint)) {
+        return run_as_human(global, options, endpoint);
+    }
+    const auto request = request_of(endpoint, options);
+    if (!request) {
+        return report_failure(global, request.error());
+    }
+    return show(global, endpoint, ask(global, options, *request));
+}
+
+void add_typed_option(CLI::App& command, const OptionsPtr& options, const BotOption& option) {
+    if (option.kind == BotOption::Kind::flag) {
+        command.add_flag_callback(
+            option.flag,
+            [options, field = option.field] { options->flags.insert(field); },
+            option.help);
+        return;
+    }
+    CLI::Option* const made =
+        command.add_option(option.flag, options->typed[option.field], option.help);
+    made->required(option.is_required);
+    switch (option.kind) {
+        case BotOption::Kind::integer:
+            made->type_name("NUMBER")->check(CLI::Range(1, 2000));
+            break;
+        case BotOption::Kind::number:
+            made->type_name("NUMBER");
+            break;
+        case BotOption::Kind::list:
+            made->type_name("A,B");
+            break;
+        case BotOption::Kind::map:
+            made->type_name("A=X,B=Y");
+            break;
+        case BotOption::Kind::text:
+        case BotOption::Kind::flag:
+            made->type_name("TEXT");
+            break;
+    }
+}
+
+void add_key_options(CLI::App& command, const OptionsPtr& options) {
+    command.add_option("--exchange", options->exchange, "Whose keys; paper unless given.")
+        ->type_name("NAME");
+    command.add_flag(
+        "--keys-stdin",
+        options->keys_stdin,
+        "Read the key and the secret from the first two lines of standard input.");
+}
+
+void add_signup_options(CLI::App& command, const OptionsPtr& options) {
+    command.add_option("email", options->email, "The owner's address.")->required();
+    command.add_option("--plan", options->plan, "trial, standard or pro; trial unless given.")
+        ->check(CLI::IsMember({"trial", "standard", "pro"}));
+}
+
+void add_tenant_option(CLI::App& command, const OptionsPtr& options) {
+    command
+        .add_option("--tenant", options->tenant, "Whose bot; needed when there is more than one.")
+        ->type_name("TENANT");
+}
+
+void add_word(CLI::App& bot, CommandLine& line, const BotEndpoint& endpoint) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* const command =
+        bot.add_subcommand(bot_word(endpoint), std::string(endpoint.description));
+    if (!endpoint.platform_level) {
+        add_tenant_option(*command, options);
+    }
+    if (is_human_word(endpoint)) {
+        add_login_options(*command, options->login);
+    }
+    if (endpoint.id == "signup") {
+        add_signup_options(*command, options);
+    } else if (endpoint.id == "update_exchange_keys") {
+        add_key_options(*command, options);
+    } else if (endpoint.id != "account_login") {
+        for (const BotOption& option : bot_options(endpoint)) {
+            add_typed_option(*command, options, option);
+        }
+    }
+    command->callback([&line, options, &endpoint] {
+        line.run = [&line, options, &endpoint] {
+            return run_word(line.global, *options, endpoint);
+        };
+    });
+}
+
+// The operator's own, and no endpoint of the seed.
+void add_plan_word(CLI::App& bot, CommandLine& line) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* const command =
+        bot.add_subcommand("plan", "Confirm a plan of the account that signed up.");
+    add_tenant_option(*command, options);
+    command->add_option("plan", options->plan, "trial, standard or pro.")
+        ->required()
+        ->check(CLI::IsMember({"trial", "standard", "pro"}));
+    command->callback([&line, options] {
+        line.run = [&line, options] {
+            const Json body = Json::object({{"plan", options->plan}});
+            return show(
+                line.global, ask(line.global, *options, {"/account/plan", body}), describe_config);
+        };
+    });
+}
 
 }  // namespace
 
@@ -267,47 +415,12 @@ std::string describe_bot_balances(const Json& balances) {
 
 void add_bot_command(CommandLine& line) {
     CLI::App* bot = line.app.add_subcommand(
-        "bot", "A tenant's maker bot: look at it, start and stop it, give it keys.");
+        "bot", "A tenant's maker bot: look at it, start and stop it, configure it, give it keys.");
     bot->require_subcommand(1);
-    for (const Word& word : kWords) {
-        const auto options = std::make_shared<Options>();
-        CLI::App* command = bot->add_subcommand(word.name, word.help);
-        command
-            ->add_option(
-                "--tenant", options->tenant, "Whose bot; needed when there is more than one.")
-            ->type_name("TENANT");
-        const std::string name = word.name;
-        if (name == "logs") {
-            command->add_option("--lines", options->lines, "How many of the latest; 1 to 2000.")
-                ->check(CLI::Range(1, 2000));
-        } else if (name == "stop") {
-            command->add_flag(
-                "--cancel-orders", options->cancel_orders, "Cancel the orders it has open.");
-        } else if (name == "keys") {
-            command->add_option("--exchange", options->exchange, "Whose keys; paper unless given.")
-                ->type_name("NAME");
-            command->add_flag(
-                "--keys-stdin",
-                options->keys_stdin,
-                "Read the key and the secret from the first two lines of standard input.");
-        } else if (name == "plan") {
-            command->add_option("plan", options->plan, "trial, standard or pro.")
-                ->required()
-                ->check(CLI::IsMember({"trial", "standard", "pro"}));
-        }
-        command->callback([&line, options, run = word.run] {
-            line.run = [&line, options, run] { return run(line.global, *options); };
-        });
+    for (const BotEndpoint& endpoint : bot_endpoints()) {
+        add_word(*bot, line, endpoint);
     }
-    const auto options = std::make_shared<Options>();
-    CLI::App* signup = bot->add_subcommand(
-        "signup", "Make a tenant for an owner and mail them; shows the access key this once.");
-    signup->add_option("email", options->email, "The owner's address.")->required();
-    signup->add_option("--plan", options->plan, "trial, standard or pro; trial unless given.")
-        ->check(CLI::IsMember({"trial", "standard", "pro"}));
-    signup->callback([&line, options] {
-        line.run = [&line, options] { return run_signup(line.global, *options); };
-    });
+    add_plan_word(*bot, line);
 }
 
 }  // namespace interlock

@@ -1,6 +1,6 @@
-// `interlock bot`: a tenant's maker bot from the command line of its host. Calls are the
-// operator's, over the operator's socket; changes of the configuration are a human's or an agent's
-// business and go over HTTP or MCP.
+// `interlock bot`: a tenant's maker bot from the command line of its host, with a word for every
+// endpoint (bot_words.h). Calls are the operator's, over the operator's socket; what is a human's
+// own, as the configuration is, asks for a login.
 #pragma once
 
 #include "bin/command.h"

@@ -2,8 +2,111 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "base/errors.h"
+#include "bin/bot_words.h"
+
 namespace interlock {
 namespace {
+
+// Secrets are asked for, and an agent's words about itself are nobody's to type.
+const std::set<std::string> kNoOption{
+    "idempotency_key", "api_key", "api_secret", "api_password", "agent_metadata"};
+// Where a field is the word's own argument.
+const std::set<std::string> kArgument{"email"};
+
+bool has_option(const CLI::App& command, const std::string& name) {
+    const auto options =
+        command.get_options([&](const CLI::Option* option) { return option->check_name(name); });
+    return !options.empty();
+}
+
+TEST(BotCommand, HasAWordForEveryEndpoint) {
+    CommandLine line;
+    add_bot_command(line);
+    const CLI::App* const bot = line.app.get_subcommand("bot");
+    std::set<std::string> words;
+    for (const BotEndpoint& endpoint : bot_endpoints()) {
+        const std::string word = bot_word(endpoint);
+        EXPECT_TRUE(words.insert(word).second) << word;
+        const CLI::App* command = nullptr;
+        ASSERT_NO_THROW(command = bot->get_subcommand(word)) << word;
+        EXPECT_EQ(command->get_description(), endpoint.description);
+        EXPECT_EQ(has_option(*command, "--tenant"), !endpoint.platform_level) << word;
+        EXPECT_EQ(has_option(*command, "--email"), is_human_word(endpoint)) << word;
+        for (const BotField& field : endpoint.parameters) {
+            EXPECT_TRUE(has_option(*command, "--" + std::string(field.name))) << word;
+        }
+        const Json schema = request_schema_of(endpoint);
+        const Json* const properties = schema.is_object() ? schema.find("properties") : nullptr;
+        for (const auto& [name, about] :
+             properties == nullptr ? Json::Object{} : properties->members()) {
+            std::string flag = "--" + name;
+            for (char& c : flag) {
+                c = c == '_' ? '-' : static_cast<char>(std::tolower(c));
+            }
+            EXPECT_TRUE(
+                kNoOption.contains(name) || kArgument.contains(name) || has_option(*command, flag))
+                << word << " " << flag;
+        }
+    }
+    EXPECT_EQ(words.size(), 28u);
+}
+
+TEST(BotCommand, KeepsTheWordsThatWereThereBefore) {
+    CommandLine line;
+    add_bot_command(line);
+    const CLI::App* const bot = line.app.get_subcommand("bot");
+    for (const char* word :
+         {"status",
+          "config",
+          "positions",
+          "balances",
+          "logs",
+          "initialize",
+          "start",
+          "stop",
+          "restart",
+          "keys",
+          "plan",
+          "signup"}) {
+        EXPECT_NO_THROW(bot->get_subcommand(word)) << word;
+    }
+    EXPECT_TRUE(has_option(*bot->get_subcommand("stop"), "--cancel-orders"));
+    EXPECT_TRUE(has_option(*bot->get_subcommand("logs"), "--lines"));
+    EXPECT_TRUE(has_option(*bot->get_subcommand("keys"), "--keys-stdin"));
+}
+
+const BotOption& option_of(const std::vector<BotOption>& options, const std::string& field) {
+    return *std::ranges::find(options, field, &BotOption::field);
+}
+
+TEST(BotWords, ReadsWhatWasTypedAsTheFieldWantsIt) {
+    const auto all = bot_options(*find_bot_endpoint("update_all_symbols"));
+    EXPECT_EQ(
+        to_text(*bot_value(option_of(all, "symbols"), "BTCUSDT, ETHUSDT")),
+        R"(["BTCUSDT","ETHUSDT"])");
+    EXPECT_EQ(
+        to_text(*bot_value(option_of(all, "amounts_by_symbol"), "BTCUSDT=0.10,ETHUSDT=2")),
+        R"({"BTCUSDT":"0.10","ETHUSDT":"2"})");
+    const auto settings = bot_options(*find_bot_endpoint("update_bot_settings"));
+    EXPECT_EQ(
+        to_text(*bot_value(option_of(settings, "stop_buy"), "BTCUSDT=true,ETHUSDT=2000")),
+        R"({"BTCUSDT":true,"ETHUSDT":"2000"})");
+    EXPECT_EQ(to_text(*bot_value(option_of(settings, "num_bids_ask"), "4")), "4");
+    EXPECT_EQ(option_of(settings, "BBANDS_TIGHT_QUANTILE").flag, "--bbands-tight-quantile");
+}
+
+TEST(BotWords, RefusesWhatTheFieldCannotBe) {
+    const auto settings = bot_options(*find_bot_endpoint("update_bot_settings"));
+    EXPECT_EQ(
+        bot_value(option_of(settings, "stop_buy"), "BTCUSDT").error(), errors::invalid_request);
+    EXPECT_EQ(
+        bot_value(option_of(settings, "num_bids_ask"), "four").error(), errors::invalid_request);
+}
 
 TEST(BotCommand, TellsTheStateAndWhatTroublesTheBot) {
     const Json status = *parse_json(

@@ -132,7 +132,7 @@ void BotPlatform::add_gauges(Metrics& metrics) const {
 
 Result<void> BotPlatform::build_onboarding() {
     postmen_ = std::make_unique<WorkerPool>(
-        WorkerPool::Bounds{.threads = 1, .waiting_max = kJobsWaitingMax});
+        WorkerPool::Bounds{.threads = kLetterThreads, .waiting_max = kJobsWaitingMax});
     TRY_ASSIGN(mailer_, open_configured_mailer(parts_.config, parts_.clock, parts_.ids));
     SignupRules rules;
     rules.open = parts_.config.bots_signup == "open";

@@ -16,6 +16,7 @@
 #include "adapters/system/durable_file.h"
 #include "base/errors.h"
 #include "base/text.h"
+#include "bin/bot_words.h"
 
 namespace interlock {
 namespace {
@@ -346,7 +347,7 @@ std::vector<std::pair<std::string, std::string>> blocked_fields(const Json& answ
     }
     return {
         {"blocked", text_at(*blocked, "code") + ": " + text_at(*blocked, "reason")},
-        {"next", text_at(*blocked, "next")}};
+        {"next", in_command_words(text_at(*blocked, "next"))}};
 }
 
 std::string sentences_at(const Json& json, std::string_view key) {
@@ -395,7 +396,7 @@ std::string in_command_words(std::string text) {
             at += command.size();
         }
     }
-    return text;
+    return in_bot_words(text);
 }
 
 void print_json(const Json& json) {

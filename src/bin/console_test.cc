@@ -119,6 +119,15 @@ TEST(Console, NamesCommandsWhereAnAnswerNamesCalls) {
         in_command_words("Correct the fields; see list_strategy_types."),
         "Correct the fields; see `interlock strategy types`.");
     EXPECT_EQ(in_command_words("Read GET /markets."), "Read GET /markets.");
+    EXPECT_EQ(
+        in_command_words("POST /connect-exchange opens it again."),
+        "`interlock bot connect-exchange` opens it again.");
+    EXPECT_EQ(
+        in_command_words("It is asked again; look at /exchange_status."),
+        "It is asked again; look at `interlock bot exchange-status`.");
+    for (const char* other : {"See /api/t/status.", "See https://h/status.", "See /statuses."}) {
+        EXPECT_EQ(in_command_words(other), other);
+    }
 }
 
 TEST(Console, ColoursNothingThatIsNoTerminal) {

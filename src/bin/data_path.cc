@@ -46,6 +46,10 @@ std::string default_data_folder() {
     return home_folder() + "/.local/share/interlock";
 }
 
+bool is_demo_folder(const std::string& data_folder) {
+    return !data_folder.empty() && access(demo_mark_path(data_folder).c_str(), F_OK) == 0;
+}
+
 Result<void> require_readable(
     const ErrorKind& kind, const std::string& what, const std::string& path) {
     if (access(path.c_str(), R_OK) == 0) {

@@ -55,6 +55,7 @@ inline constexpr std::string_view kDemoTenant = "demo";
 inline std::string demo_mark_path(const std::string& data_folder) {
     return data_folder + "/DEMO";
 }
+bool is_demo_folder(const std::string& data_folder);
 inline std::string lock_path(const std::string& data_folder) {
     return data_folder + "/LOCK";
 }

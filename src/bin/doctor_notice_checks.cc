@@ -48,7 +48,7 @@ std::vector<DoctorFinding> judge_notices(const Json& status) {
          Health::warning,
          "people are not told: " + failing + (failing_count > kFailingNamedMax ? ", …" : "") +
              "; " + text,
-         "Check [mail] and the tenants' webhooks; get_notices names the receiver."}};
+         "Check [mail] and the tenants' webhooks; `interlock notices show` names the receiver."}};
 }
 
 std::vector<DoctorFinding> check_notices(const std::string& data_folder) {

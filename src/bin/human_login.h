@@ -27,6 +27,9 @@ public:
 
     // Calls as the human. When the server wants the password again, gives it and calls once more.
     Result<ServerAnswer> post(const std::string& target, const Json& body);
+    Result<ServerAnswer> put(const std::string& target, const Json& body) {
+        return server_.put(target, body);
+    }
     Result<ServerAnswer> get(const std::string& target) { return server_.get(target); }
     Result<ServerAnswer> remove(const std::string& target) { return server_.remove(target); }
     const std::string& email() const { return email_; }

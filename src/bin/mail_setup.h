@@ -10,6 +10,9 @@
 
 namespace interlock {
 
+// Letters that leave at once: one that hangs, as long as its timeout, holds up no other.
+inline constexpr std::size_t kLetterThreads = 2;
+
 // How much of the outbox folder may be filled: notices leave half of it to letters that let
 // somebody in, whom nobody could let in otherwise.
 enum class LetterRoom { all, half };

@@ -23,6 +23,7 @@
 #include "bin/drill_command.h"
 #include "bin/kill_command.h"
 #include "bin/mcp_command.h"
+#include "bin/notices_command.h"
 #include "bin/receipt_command.h"
 #include "bin/relay_command.h"
 #include "bin/replay_command.h"
@@ -76,6 +77,7 @@ void describe(CommandLine& line) {
     add_audit_command(line);
     add_account_commands(line);
     add_trading_command(line);
+    add_notices_command(line);
     add_strategy_commands(line);
     add_decide_command(line);
     add_supervisor_command(line);

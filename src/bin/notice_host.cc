@@ -1,7 +1,6 @@
 #include "bin/notice_host.h"
 
 #include "api/http/notice_operations.h"
-#include "bin/mail_setup.h"
 
 namespace interlock {
 
@@ -14,7 +13,6 @@ Result<std::unique_ptr<NoticeHost>> NoticeHost::open(const Parts& parts) {
     TRY_ASSIGN(
         host->mailer_,
         open_configured_mailer(parts.config, parts.clock, parts.ids, LetterRoom::half));
-    const std::string& url = parts.config.http_public_url;
     host->service_ = std::make_unique<NoticeService>(NoticeService::Parts{
         .runner = parts.plane.runner,
         .submit = parts.submit,
@@ -26,7 +24,7 @@ Result<std::unique_ptr<NoticeHost>> NoticeHost::open(const Parts& parts) {
         .suspect_calls = host->suspect_calls_,
         .clock = parts.clock,
         .ids = parts.ids,
-        .link = url.empty() ? std::string() : url + "/"});
+        .link = [base_url = parts.base_url] { return base_url() + "/"; }});
     TRY(host->service_->open());
     parts.metrics.add_text([service = host->service_.get()] { return service->metrics_text(); });
     return host;

@@ -2,12 +2,14 @@
 // sends with.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "adapters/webhook/http_webhook_caller.h"
 #include "api/operation.h"
 #include "bin/config.h"
+#include "bin/mail_setup.h"
 #include "ports/mailer.h"
 #include "services/metrics.h"
 #include "services/notices/notice_service.h"
@@ -29,6 +31,7 @@ public:
         Clock& clock;
         IdSource& ids;
         Metrics& metrics;
+        std::function<std::string()> base_url;  // Where this server is reached; any thread.
     };
     // Before the plane opens: what is found broken then is told.
     static Result<std::unique_ptr<NoticeHost>> open(const Parts& parts);
@@ -44,7 +47,7 @@ private:
     HttpWebhookCaller webhooks_;
     std::unique_ptr<NoticeService> service_;
     // Last: their jobs end before what they use.
-    WorkerPool letters_{{.threads = 1, .waiting_max = kDeliveriesWaitingMax}};
+    WorkerPool letters_{{.threads = kLetterThreads, .waiting_max = kDeliveriesWaitingMax}};
     WorkerPool calls_{{.threads = 2, .waiting_max = kDeliveriesWaitingMax}};
     WorkerPool suspect_calls_{{.threads = 1, .waiting_max = kDeliveriesWaitingMax}};
 };

@@ -51,7 +51,7 @@ Result<std::string> make_receipt(const std::string& folder, const Options& optio
     TRY_ASSIGN(const DecisionId decision_id, DecisionId::parse(options.decision));
     TRY_ASSIGN(const FolderSigner signer, FolderSigner::open(folder));
     TRY_ASSIGN(const auto ledger, WholeLedger::open(folder, LedgerView::snapshot));
-    TRY_ASSIGN(const TenantId tenant_id, choose_chain(ledger->store(), options.tenant));
+    TRY_ASSIGN(const TenantId tenant_id, choose_chain(ledger->store(), options.tenant, folder));
     return write_receipt(
         {.store = ledger->store(), .signer = signer.signer(), .created_at = SystemClock().now()},
         tenant_id,

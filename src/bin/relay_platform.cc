@@ -162,9 +162,9 @@ Result<void> RelayPlatform::check_chains() {
     return {};
 }
 
-void RelayPlatform::stop_for_broken_chains(Plane& ledger) const {
-    log_broken_chains("relay", reports_);
-    for (const ChainReport& report : reports_) {
+void RelayPlatform::stop_for(const std::vector<ChainReport>& reports, Plane& ledger) {
+    log_broken_chains("relay", reports);
+    for (const ChainReport& report : reports) {
         if (report.fault) {
             ledger.ledger.note_break(report.tenant_id, "relay", *report.fault);
             ledger.kill.activate_by_rule(
@@ -173,6 +173,63 @@ void RelayPlatform::stop_for_broken_chains(Plane& ledger) const {
                 "an audit chain of the relay is broken; see `interlock audit verify`");
         }
     }
+}
+
+void RelayPlatform::attach(Plane& ledger, const SubmitTurn& submit) {
+    stop_for(reports_, ledger);
+    plane_->alerts.begin([submit, exists = parts_.tenant_exists](
+                             const AlertRow& alert, std::function<void(bool)> done) {
+        if (alert.tenant_id != system_tenant() && !exists(alert.tenant_id)) {
+            done(true);  // The tenant was let go: nobody is left to be told.
+            return;
+        }
+        submit(relay_alert_turn(alert, std::move(done)));
+    });
+}
+
+void RelayPlatform::duty(Plane& ledger) {
+    if (walk_ == Walk::done) {
+        stop_for(found_, ledger);
+        walk_ = Walk::told;
+    }
+    if (walk_ != Walk::not_needed || !plane_->lane.is_lost()) {
+        return;
+    }
+    walk_ = Walk::under_way;
+    parts_.known.keys = ledger.ledger.lineage();  // It has moved on since the start.
+    const bool is_begun = plane_->workers.try_run([this] {
+        auto reports = walk_again();
+        if (reports) {
+            found_ = *std::move(reports);
+        } else {
+            log_error("relay_chains_unreadable", {{"message", reports.error().message}});
+        }
+        walk_ = Walk::done;
+    });
+    if (!is_begun) {
+        walk_ = Walk::not_needed;  // In a later round.
+    }
+}
+
+// The lane is lost: nobody writes to what is read here.
+Result<std::vector<ChainReport>> RelayPlatform::walk_again() {
+    TRY_ASSIGN(auto mirror, heads_->load());
+    TRY_ASSIGN(
+        const auto file,
+        SqliteLedgerStore::open(
+            {.path = relay_database_path(parts_.data_folder), .read_only = true}));
+    std::map<TenantId, RowSet> rows;
+    TRY_ASSIGN(rows[system_tenant()], read_relay_rows(*file));
+    return check_ledger(
+        {.store = *file,
+         .mirror = std::move(mirror),
+         .keys = parts_.known.keys,
+         .book = kRelayBook,
+         .expected = &parts_.known.expected,
+         .turn = &parts_.known.turn,
+         .rows = std::move(rows),
+         .from_last_seal = true,
+         .is_from_before = parts_.known.is_from_before});
 }
 
 void RelayPlatform::start() {

@@ -2,6 +2,7 @@
 // files of gateways, the wake calls, the plane, and the faces on the network. Built once, in order.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "services/relay/relay_chains.h"
 #include "services/relay/relay_plane.h"
 #include "services/restore_service.h"
+#include "services/turn_gate.h"
 
 namespace interlock {
 
@@ -56,13 +58,19 @@ public:
     // What the walk over the relay's chains found at start.
     const std::vector<ChainReport>& chains() const { return reports_; }
     std::vector<HeadLine> heads() const { return chains_->heads(); }  // Any thread.
-    // Stops the tenants whose chains do not hold, and has it recorded in their ledgers.
-    void stop_for_broken_chains(Plane& ledger) const;
+    // Stops the tenants whose chains do not hold, has it recorded in their ledgers, and from now on
+    // has the ledger take the relay's critical records as alerts. Before start().
+    void attach(Plane& ledger, const SubmitTurn& submit);
+    // Engine thread, each round. A store that failed may have failed because somebody wrote into a
+    // chain: the chains are walked once more, and what does not hold is treated as at start.
+    void duty(Plane& ledger);
 
 private:
     explicit RelayPlatform(Parts parts) : parts_(std::move(parts)) {}
     Result<void> build();
     Result<void> check_chains();
+    Result<std::vector<ChainReport>> walk_again();
+    static void stop_for(const std::vector<ChainReport>& reports, Plane& ledger);
     Result<void> open_plane();  // Or leaves it shut, and says why.
 
     Parts parts_;
@@ -79,6 +87,10 @@ private:
     std::unique_ptr<RelayFace> face_;
     std::unique_ptr<RelayHttp> http_;
     std::unique_ptr<RelayMediaHttp> media_http_;
+    // How far the second walk is; between two of these one thread alone has what it is about.
+    enum class Walk { not_needed, under_way, done, told };
+    std::atomic<Walk> walk_{Walk::not_needed};
+    std::vector<ChainReport> found_;
     bool is_shut_ = false;  // The master key is not at hand, or a restore is not confirmed.
 };
 

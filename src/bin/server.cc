@@ -239,7 +239,7 @@ Result<void> Server::Body::build_relay() {
                  },
              .restored = restored}));
     metrics.add_text([this] { return relay->plane().metrics_text(); });
-    relay->stop_for_broken_chains(*plane);
+    relay->attach(*plane, [this](TurnRequest request) { submit(std::move(request)); });
     plane->ledger.set_other_heads([this] { return relay->heads(); });
     return {};
 }
@@ -279,6 +279,7 @@ Result<void> Server::Body::build_plane() {
     troubles.emplace(to_engine);
     engine->set_round_duty([this] {
         witnesses->duty();
+        relay->duty(*plane);
         plane->archive.duty();
     });
     outbox = std::make_unique<OutboxThreads>(plane->outbox, clock, [this](EffectOutcome outcome) {
@@ -303,8 +304,10 @@ Result<void> Server::Body::load() {
     plane->ledger.on_break(
         [this](const ChainReport& report) { keep_evidence(folder->path(), report, clock.now()); });
     plane->ledger.await_other_heads();
+    const auto where = [this] { return base_url(); };
     TRY_ASSIGN(
-        notices, NoticeHost::open({config, *plane, to_engine, *principals, clock, ids, metrics}));
+        notices,
+        NoticeHost::open({config, *plane, to_engine, *principals, clock, ids, metrics, where}));
     TRY_ASSIGN(Plane::Recovery recovery, plane->open());
     log_broken_chains("ledger", recovery.chains);
     chains = std::move(recovery.chains);

@@ -82,8 +82,17 @@ Result<ServerAnswer> ServerClient::get(const std::string& target) {
 }
 
 Result<ServerAnswer> ServerClient::post(const std::string& target, const Json& body) {
+    return send_body("POST", target, body);
+}
+
+Result<ServerAnswer> ServerClient::put(const std::string& target, const Json& body) {
+    return send_body("PUT", target, body);
+}
+
+Result<ServerAnswer> ServerClient::send_body(
+    std::string method, const std::string& target, const Json& body) {
     HttpRequest request;
-    request.method = "POST";
+    request.method = std::move(method);
     request.target = target;
     request.headers.emplace_back("Content-Type", "application/json");
     request.body = to_text(body);
@@ -142,8 +151,8 @@ Result<std::string> chosen_tenant(ServerClient& server, const std::string& named
     }
     TRY_ASSIGN(const std::vector<TenantId> tenants, list_tenants(server));
     // On the demo, who signed up beside it does not make its commands ambiguous.
-    const bool is_demo = access(demo_mark_path(server.data_folder()).c_str(), F_OK) == 0;
-    if (is_demo && std::ranges::count(tenants, kDemoTenant, &TenantId::text) == 1) {
+    if (is_demo_folder(server.data_folder()) &&
+        std::ranges::count(tenants, kDemoTenant, &TenantId::text) == 1) {
         return std::string(kDemoTenant);
     }
     if (tenants.size() != 1) {

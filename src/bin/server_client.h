@@ -40,6 +40,7 @@ public:
 
     Result<ServerAnswer> get(const std::string& target);
     Result<ServerAnswer> post(const std::string& target, const Json& body);
+    Result<ServerAnswer> put(const std::string& target, const Json& body);
     Result<ServerAnswer> remove(const std::string& target);
 
     // From now on calls are made by the human of this session instead of the operator.
@@ -48,6 +49,7 @@ public:
 
 private:
     Result<ServerAnswer> send(HttpRequest request);
+    Result<ServerAnswer> send_body(std::string method, const std::string& target, const Json& body);
 
     std::string data_folder_;
     std::unique_ptr<HttpClient> client_;

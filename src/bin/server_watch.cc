@@ -48,7 +48,13 @@ void watch_server(const ServerWatch& watch) {
         watch.troubles.set(
             "engine",
             alive ? "" : "The engine has not gone round for a minute. Restart the server.");
-        // A relay that is shut or lost is told otherwise.
+        watch.troubles.set(
+            "relay_store",
+            watch.relay.lane.is_lost() ? "The relay's store failed, and no chat comes in or goes "
+                                         "out. Check the disk of the "
+                                         "data folder, then restart the server."
+                                       : "");
+        // A relay that is shut is told otherwise, and so is one that is lost.
         const bool is_stuck = watch.relay.is_ready() && relay_probe.look(watch.clock.monotonic());
         watch.troubles.set(
             "relay_lane",

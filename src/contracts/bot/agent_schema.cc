@@ -215,7 +215,12 @@ Json roadmap_json() {
             "GET /balances", "GET /positions", "GET /health"],
         "future": ["AI principals in their own right", "Several exchanges at the same time"],
         "status": {"v1.1": "implemented", "v1.2": "implemented", "commercial": "implemented",
-            "future": "planned"}})");
+            "future": "declined | planned"},
+        "future_status": [
+            {"item": "AI principals in their own right", "status": "declined",
+                "why": "A human answers for every tenant; a mandate lets an agent act alone."},
+            {"item": "Several exchanges at the same time", "status": "planned",
+                "why": "A bot trades on one exchange; another one takes its place."}]})");
 }
 
 // The descriptions are the document's, word for word; `here` says how it is on this server.

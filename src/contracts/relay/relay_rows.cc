@@ -408,6 +408,18 @@ void fields(ShedRow& row, F&& f) {
 }
 
 template <class F>
+void fields(AlertRow& row, F&& f) {
+    f("tenant_id", row.tenant_id);
+    f("event", row.event);
+    f("is_failure", row.is_failure);
+    f("instance_id", row.instance_id);
+    f("bot", row.bot);
+    f("record", row.record);
+    f("hash", row.hash);
+    f("count", row.count);
+}
+
+template <class F>
 void fields(NumberRow& row, F&& f) {
     f("reserved", row.reserved);
 }
@@ -474,6 +486,7 @@ INTERLOCK_RELAY_ROW(CursorRow);
 INTERLOCK_RELAY_ROW(AttemptRow);
 INTERLOCK_RELAY_ROW(NapRow);
 INTERLOCK_RELAY_ROW(ShedRow);
+INTERLOCK_RELAY_ROW(AlertRow);
 INTERLOCK_RELAY_ROW(NumberRow);
 
 }  // namespace interlock

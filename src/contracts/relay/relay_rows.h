@@ -310,6 +310,20 @@ struct ShedRow {
     std::string digest;  // Over their numbers and events.
 };
 
+// Critical records that the ledger does not have as an alert yet, those of one event of one
+// instance or bot together. Key: tenant, event, instance, bot.
+struct AlertRow {
+    static constexpr std::string_view kKind = "alert";
+    TenantId tenant_id;  // On whose chain they are.
+    std::string event;
+    bool is_failure = false;
+    std::string instance_id;  // Empty: it is about none.
+    std::string bot;          // "telegram/777"; empty: likewise.
+    std::string record;       // The newest, "<tenant>.<seq>", and
+    std::string hash;         // its hash.
+    std::int64_t count = 0;
+};
+
 // Numbers that may have been given: none up to this one is given again. Key: what is numbered.
 struct NumberRow {
     static constexpr std::string_view kKind = "number";

@@ -24,6 +24,7 @@ Json encode_stall(const Stall& stall) {
         {"failures", stall.failures},
         {"good_pulses", stall.good_pulses},
         {"next_try_at", stall.next_try_at ? Json(to_text(*stall.next_try_at)) : Json()},
+        {"is_told", stall.is_told},
     });
 }
 
@@ -36,6 +37,7 @@ Result<Stall> decode_stall(const Json& json) {
     stall.failures = in.required<std::int64_t>("failures");
     stall.good_pulses = in.required<std::int64_t>("good_pulses");
     stall.next_try_at = in.required_nullable<Timestamp>("next_try_at");
+    stall.is_told = in.optional<bool>("is_told").value_or(false);  // Older rows have none.
     return in.finish(stall);
 }
 

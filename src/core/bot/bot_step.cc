@@ -114,7 +114,9 @@ StallStep step_stall(Stall stall, PulseOutcome outcome, Timestamp now) {
     ++stall.good_pulses;
     stall.next_try_at = now + kStallRetryMin;
     if (stall.good_pulses >= kGoodPulsesNeeded) {
+        const bool is_told = stall.is_told;  // Until it is read anew.
         stall = Stall{};
+        stall.is_told = is_told;
         step.hydrate = true;
         step.may_place = true;
     }

@@ -65,6 +65,14 @@ Pending pending_of(const NoticeRow& row, const NoticeOutlet& outlet) {
     return pending;
 }
 
+// When what waits there is told.
+Timestamp due_at(const NoticeOutlet& outlet, const Pending& pending) {
+    const bool rests = outlet.sent_at && outlet.next_at == *outlet.sent_at + kLetterPause;
+    const bool are_few = pending.more + std::ssize(pending.told) <= kApprovalsSoonMax;
+    const bool is_soon = !outlet.is_webhook() && outlet.kind == NoticeKind::approval;
+    return rests && are_few && is_soon ? *outlet.sent_at + kApprovalLetterPause : outlet.next_at;
+}
+
 NoticeOutlet* find_outlet(NoticeRow& row, const std::string& to, NoticeKind kind) {
     const auto found = std::ranges::find_if(row.outlets, [&](const NoticeOutlet& outlet) {
         return outlet.to == to && (outlet.is_webhook() || outlet.kind == kind);
@@ -158,7 +166,7 @@ std::vector<NoticeDelivery> begin_due(NoticeRow& row, Timestamp now) {
             break;
         }
         const Pending pending = pending_of(row, outlet);
-        if (outlet.next_at > now || (pending.told.empty() && pending.more == 0)) {
+        if (due_at(outlet, pending) > now || (pending.told.empty() && pending.more == 0)) {
             continue;
         }
         ++outlet.attempts;
@@ -185,7 +193,8 @@ std::optional<Timestamp> next_due(const NoticeRow& row) {
     for (const NoticeOutlet& outlet : row.outlets) {
         const Pending pending = pending_of(row, outlet);
         if (!pending.told.empty() || pending.more > 0) {
-            next = next ? std::min(*next, outlet.next_at) : outlet.next_at;
+            const Timestamp due = due_at(outlet, pending);
+            next = next ? std::min(*next, due) : due;
         }
     }
     return next;
@@ -233,6 +242,10 @@ void begin_anew(NoticeRow& row, std::string_view to) {
             outlet.is_slow = false;
         }
     }
+}
+
+Timestamp due_of(const NoticeRow& row, const NoticeOutlet& outlet) {
+    return due_at(outlet, pending_of(row, outlet));
 }
 
 std::int64_t waiting_of(const NoticeRow& row, const NoticeOutlet& outlet) {

@@ -19,6 +19,10 @@ namespace interlock {
 
 // Between two letters to a person about the same kind; what comes meanwhile is in the next one.
 inline constexpr Duration kLetterPause = Duration::of_minutes(5);
+// The same for approvals while so few wait: they end by themselves, a release after fifteen
+// minutes. More of them are a flood.
+inline constexpr Duration kApprovalLetterPause = Duration::of_minutes(1);
+inline constexpr std::int64_t kApprovalsSoonMax = 5;
 // Between two calls of a webhook.
 inline constexpr Duration kWebhookPause = Duration::of_seconds(1);
 // A receiver that took longer than this is called by the worker of those that failed.
@@ -91,6 +95,8 @@ std::optional<NoticesGivenUp> settle(NoticeRow& row, const NoticeOutcome& outcom
 // counts for nothing.
 void begin_anew(NoticeRow& row, std::string_view to);
 
+// When what waits there is tried next.
+Timestamp due_of(const NoticeRow& row, const NoticeOutlet& outlet);
 // What this outlet has not told yet, folded ones included.
 std::int64_t waiting_of(const NoticeRow& row, const NoticeOutlet& outlet);
 

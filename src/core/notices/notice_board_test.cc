@@ -91,6 +91,34 @@ TEST(NoticeRules, FollowFromTheRecordAlone) {  // 1.1
     EXPECT_FALSE(notice_of(record_of("PLAN_CREATED")));
 }
 
+TEST(NoticeRules, AStallAndItsEndAreOneKind) {  // 1.1
+    for (const char* event :
+         {"BOT_STALLED", "BOT_RESUMED", "BOT_FAILED", "BOT_DISCONNECTED", "BOT_CONNECTED"}) {
+        const auto notice = notice_of(record_of(event, AuditSeverity::critical));
+        ASSERT_TRUE(notice) << event;
+        EXPECT_EQ(notice->kind, NoticeKind::blocked) << event;
+        EXPECT_FALSE(notice_of(record_of(event))) << event;  // A start, or a person's own call.
+    }
+}
+
+TEST(NoticeRules, WhoHeardThatExecutionGotWorseHearsThatItGotBetter) {  // 1.1
+    for (const AuditSeverity severity : {AuditSeverity::critical, AuditSeverity::info}) {
+        const auto notice = notice_of(record_of("EXECUTION_QUALITY", severity));
+        ASSERT_TRUE(notice);
+        EXPECT_EQ(notice->kind, NoticeKind::critical);
+    }
+}
+
+TEST(NoticeRules, ANameThatIsNoPlainIdIsLeftOut) {  // 1.3: a gateway names itself.
+    AuditRecord record = record_of("RELAY_SHEDDING", AuditSeverity::critical);
+    record.draft.detail.set("instance_id", "agent-1");
+    EXPECT_EQ(notice_of(record)->subject, "agent-1");
+    for (const std::string& name : {std::string("buy now: evil"), std::string(129, 'a')}) {
+        record.draft.detail.set("instance_id", name);
+        EXPECT_EQ(notice_of(record)->subject, "");
+    }
+}
+
 TEST(NoticeRules, AFailureToTellIsNotTold) {  // 2.5: it would be the cause of the next.
     EXPECT_FALSE(notice_of(record_of("NOTICES_UNDELIVERED", AuditSeverity::critical)));
 }
@@ -148,13 +176,13 @@ TEST(NoticeBoard, LettersThatAreNotWantedAreNotSent) {  // 3.1
 TEST(NoticeBoard, WhatCameWhileALetterRestsIsInTheNextOne) {  // 2.3
     NoticeRow row;
     const NoticeAudience audience{{person("hum_1")}, false};
-    note(row, notice_at(NoticeKind::approval, 1));
+    note(row, notice_at(NoticeKind::critical, 1));
     route(row, audience);
     const auto first = begin_due(row, kStart);
     ASSERT_EQ(first.size(), 1u);
     settle(row, sent(first[0]), kStart);
-    note(row, notice_at(NoticeKind::approval, 2));
-    note(row, notice_at(NoticeKind::approval, 3));
+    note(row, notice_at(NoticeKind::critical, 2));
+    note(row, notice_at(NoticeKind::critical, 3));
     route(row, audience);
     const Timestamp before = kStart + kLetterPause - Duration{1};
     EXPECT_TRUE(begin_due(row, before).empty());
@@ -164,6 +192,27 @@ TEST(NoticeBoard, WhatCameWhileALetterRestsIsInTheNextOne) {  // 2.3
     ASSERT_EQ(second[0].notices.size(), 2u);
     EXPECT_EQ(second[0].notices[0].notice_id.text(), "ntc_2");
     EXPECT_EQ(second[0].more, 0);
+}
+
+// 2.3: the release of a stop lives fifteen minutes, of which a letter may not take five.
+TEST(NoticeBoard, AnApprovalThatEndsSoonDoesNotWait) {
+    NoticeRow row;
+    const NoticeAudience audience{{person("hum_1")}, false};
+    note(row, notice_at(NoticeKind::approval, 1));
+    route(row, audience);
+    settle(row, sent(begin_due(row, kStart).at(0)), kStart);
+    note(row, notice_at(NoticeKind::approval, 2));
+    route(row, audience);
+    EXPECT_EQ(next_due(row), kStart + Duration::of_minutes(1));
+    EXPECT_TRUE(begin_due(row, kStart + kApprovalLetterPause - Duration{1}).empty());
+    NoticeRow later = row;
+    EXPECT_EQ(begin_due(later, kStart + kApprovalLetterPause).size(), 1u);
+    for (int more = 3; more <= 2 + kApprovalsSoonMax; ++more) {
+        note(row, notice_at(NoticeKind::approval, more));
+    }
+    route(row, audience);  // A flood waits like all others.
+    EXPECT_EQ(next_due(row), kStart + kLetterPause);
+    EXPECT_TRUE(begin_due(row, kStart + kLetterPause - Duration{1}).empty());
 }
 
 TEST(NoticeBoard, AnotherKindDoesNotWaitForTheFirst) {  // 2.3

@@ -60,8 +60,9 @@ Mail notice_letter(
         text += "\n    " + envelope.link + "\n";
     }
     text +=
-        "\nWhich of these letters you get is yours to choose (set_notices). "
-        "This letter holds\nno password and no code, and nobody will ask you for one.\n";
+        "\nWhich of these letters you get is yours to choose: `interlock notices letters` on the "
+        "host, or\nset_notices over HTTP. This letter holds no password and no code, and nobody "
+        "will ask you\nfor one.\n";
     return {
         .to = to,
         .subject = "Interlock: " + what + " (" + envelope.tenant_id.text() + ")",

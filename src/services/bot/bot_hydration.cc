@@ -184,7 +184,7 @@ Result<BotService::Taken> BotService::run_take_over(
     }
     record.exchange = job.exchange;
     record.is_connected = true;
-    record.stall = {};
+    const bool was_told = std::exchange(record.stall, {}).is_told;
     record.trouble.clear();
     // The end of a stall changes nothing about its markets; one that a switch has given to another
     // strategy meanwhile stays there and keeps no other from trading.
@@ -208,7 +208,8 @@ Result<BotService::Taken> BotService::run_take_over(
                 record,
                 {.event = "BOT_RESUMED",
                  .reason = "everything was read anew",
-                 .detail = std::move(detail)}));
+                 .detail = std::move(detail),
+                 .severity = severity_of_end(was_told)}));
         save(turn, record);
         return Taken{true, state_answer(record, ref, Json::object())};
     }

@@ -172,7 +172,12 @@ void BotService::connect(Caller caller, Reply reply) {
         next.stall = {.is_stalled = next.state == BotState::running, .cause = StallCause::session};
         TRY_ASSIGN(
             const std::string ref,
-            note(t, next, {.event = "BOT_CONNECTED", .detail = Json::object()}));
+            note(
+                t,
+                next,
+                {.event = "BOT_CONNECTED",
+                 .detail = Json::object(),
+                 .severity = severity_of_end(next.stall.is_told)}));
         save(t, next);
         return state_answer(next, "The session is open again.", Json::object({{"audit_ref", ref}}));
     };
@@ -189,9 +194,18 @@ void BotService::disconnect(Caller caller, Reply reply) {
         }
         record.is_connected = false;
         record.stall.is_stalled = record.state == BotState::running;
+        // People who did not ask for it hear that their bot trades no more.
+        const bool is_news = record.stall.is_stalled && !record.stall.is_told &&
+                             t.principal().kind == PrincipalKind::agent;
+        record.stall.is_told = record.stall.is_told || is_news;
         TRY_ASSIGN(
             const std::string ref,
-            note(t, record, {.event = "BOT_DISCONNECTED", .detail = Json::object()}));
+            note(
+                t,
+                record,
+                {.event = "BOT_DISCONNECTED",
+                 .detail = Json::object(),
+                 .severity = is_news ? AuditSeverity::critical : AuditSeverity::info}));
         save(t, record);
         return state_answer(
             record,

@@ -100,7 +100,10 @@ Result<BotBoard::Done> BotService::run_stalled(
         return BotBoard::Done{.next_at = later(now, kPulseEvery), .needs_hydration = true};
     }
     const Stall before = std::exchange(record.stall, step.stall);
-    if (!before.is_stalled) {
+    // After a start, too, the exchange may turn out to be away.
+    const bool is_news = !why.empty() && !before.is_told;
+    record.stall.is_told = before.is_told || is_news;
+    if (!before.is_stalled || is_news) {
         TRY(note(
             turn,
             record,
@@ -108,7 +111,7 @@ Result<BotBoard::Done> BotService::run_stalled(
              .reason = !why.empty()                              ? why
                        : record.stall.cause == StallCause::start ? "the server was started"
                                                                  : "a pulse failed",
-             .severity = why.empty() ? AuditSeverity::info : AuditSeverity::critical}));
+             .severity = is_news ? AuditSeverity::critical : AuditSeverity::info}));
     }
     const Duration wait =
         step.stall.next_try_at ? *step.stall.next_try_at - turn.now() : kPulseAgain;

@@ -235,6 +235,10 @@ private:
         AuditSeverity severity = AuditSeverity::info;
     };
     Result<std::string> note(Turn& turn, const BotRecord& record, Note note);
+    // Whoever was told of the beginning is told of the end.
+    static AuditSeverity severity_of_end(bool was_told) {
+        return was_told ? AuditSeverity::critical : AuditSeverity::info;
+    }
     // One change of state: saved, on the record.
     Result<std::string> move_to(Turn& turn, BotRecord record, BotState state, Note note);
     static Answer state_answer(const BotRecord& record, std::string message, Json more);

@@ -24,7 +24,7 @@ Json encode_seen(const NoticeRow& row, const NoticeOutlet& outlet) {
         {"kind", outlet.is_webhook() ? Json() : Json(to_word(outlet.kind))},
         {"waiting", waiting},
         {"attempts", outlet.attempts},
-        {"next_at", waiting > 0 ? Json(to_text(outlet.next_at)) : Json()},
+        {"next_at", waiting > 0 ? Json(to_text(due_of(row, outlet))) : Json()},
         {"last_error", outlet.last_error},
         {"sent_at", time_or_null(outlet.sent_at)},
         {"took_ms", outlet.sent_at ? Json(outlet.took_ms) : Json()},

@@ -162,7 +162,7 @@ Result<void> NoticeService::on_timer(Turn& turn, const TenantId& tenant_id) {
             parcel->secret = SecretString(audience->settings.webhook->secret);
         } else {
             parcel->mail = notice_letter(
-                audience->addresses.at(delivery.to), delivery, {tenant_id, parts_.link});
+                audience->addresses.at(delivery.to), delivery, {tenant_id, parts_.link()});
         }
         parcel->delivery = std::move(delivery);
         turn.after_commit([this, parcel] { send(parcel); });
@@ -200,7 +200,7 @@ NoticeOutcome NoticeService::send_now(const Parcel& parcel) {
     const Duration begun = parts_.clock.monotonic();
     Result<void> sent;
     if (delivery.is_webhook()) {
-        const std::string body = notice_body(delivery, {parcel.tenant_id, parts_.link}, sent_at);
+        const std::string body = notice_body(delivery, {parcel.tenant_id, parts_.link()}, sent_at);
         sent = parts_.webhooks.post(
             {.url = parcel.url,
              .body = body,

@@ -57,7 +57,7 @@ public:
         WorkerPool& suspect_calls;  // Of webhooks that failed or were slow; and looking URLs up.
         Clock& clock;
         IdSource& ids;
-        std::string link;  // The page to look at; empty: no public URL is configured.
+        std::function<std::string()> link;  // The page to look at; asked on any thread.
     };
     // Becomes the runner's notice rule. Before the runner opens.
     explicit NoticeService(Parts parts);

@@ -23,9 +23,10 @@ Mail activation_letter(const LetterFacts& facts) {
     text += "The link is good once, until " + to_text(facts.code_expires) +
             ". Of several letters only the\nnewest one's works.\n\n";
     text +=
-        "Whoever signed up holds the account's access key. If you are not sure who that was, "
-        "replace it\n"
-        "(regenerate the key) before you trust the account with anything.\n\n";
+        "Whoever signed up holds the account's access key. If you are not sure who that was, log "
+        "in and\nrevoke it under Access keys on the page, then create another, before you trust "
+        "the "
+        "account\nwith anything.\n\n";
     text +=
         "If it was not you: do nothing. Without a password nobody can act in your name, and the "
         "trial\n"

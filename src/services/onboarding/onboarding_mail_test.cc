@@ -49,7 +49,8 @@ TEST(ActivationMail, TellsWhoAskedUntilWhenAndWhatToDoOtherwise) {
          {std::string("203.0.113.7"),
           account->tenant_id.text(),
           to_text(desk.clock.now() + Duration::of_hours(24)),
-          std::string("If it was not you")}) {
+          std::string("If it was not you"),
+          std::string("revoke it under Access keys")}) {  // What the page calls it.
         EXPECT_NE(text.find(part), std::string::npos) << part;
     }
 }

@@ -220,6 +220,9 @@ Result<void> RelayLane::append(RelayTurn& turn, AuditDraft draft) {
     draft.timestamp = turn.now_;
     const TenantId tenant_id = draft.tenant_id;
     TRY_ASSIGN(SealedRecord sealed, interlock::seal(heads_[tenant_id], std::move(draft)));
+    if (alert_rule_ && sealed.record.draft.severity == AuditSeverity::critical) {
+        alert_rule_(turn, sealed.record);
+    }
     turn.commit_.audit.push_back(
         {tenant_id, sealed.record.seq, std::move(sealed.canonical), std::move(sealed.record.hash)});
     Unsealed& open = unsealed_[tenant_id];

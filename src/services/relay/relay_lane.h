@@ -113,6 +113,11 @@ public:
     void set_keys(SealKeys& keys) { keys_ = &keys; }
     // Asked before the records of a batch are made, to order seals that are due. Before start().
     void set_seal_rule(RelayWork rule) { seal_rule_ = std::move(rule); }
+    // Told each critical record of a batch but seals, before the batch is committed: what it
+    // changes is committed with the record. Before start().
+    void set_alert_rule(std::function<void(RelayTurn&, const AuditRecord&)> rule) {
+        alert_rule_ = std::move(rule);
+    }
     // Called on the lane when a commit failed, before anybody is told.
     void on_lost(std::function<void(const Error&)> call) { on_lost_.push_back(std::move(call)); }
 
@@ -172,6 +177,7 @@ private:
     RowSet rows_;
     SealKeys* keys_ = nullptr;
     RelayWork seal_rule_;
+    std::function<void(RelayTurn&, const AuditRecord&)> alert_rule_;
     std::vector<RelayWork> duties_;
     std::vector<RelayWork> farewells_;
     HeadMirror* mirror_ = nullptr;

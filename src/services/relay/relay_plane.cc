@@ -188,7 +188,8 @@ RelayPlane::RelayPlane(Parts parts)
            .outbound = outbound,
            .wake = wake,
            .files = files,
-           .hearing = hearing}) {
+           .hearing = hearing}),
+      alerts({.lane = lane, .state = state, .clock = parts_.clock}) {
     inbound.set_require_address(parts_.require_address);
     for (ChatPlatform* platform : parts_.bots) {
         CHECK(bots_.emplace(platform->bot(), platform).second);

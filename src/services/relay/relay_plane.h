@@ -13,6 +13,7 @@
 #include "ports/media_folder.h"
 #include "ports/relay_bus.h"
 #include "ports/wake_caller.h"
+#include "services/relay/relay_alerts.h"
 #include "services/relay/relay_credentials.h"
 #include "services/relay/relay_delivery.h"
 #include "services/relay/relay_desk.h"
@@ -107,6 +108,7 @@ public:
     RelayDesk desk;
     RelayHearing hearing;
     RelayViews views;
+    RelayAlerts alerts;
 };
 
 }  // namespace interlock

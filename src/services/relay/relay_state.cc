@@ -48,6 +48,7 @@ RelayState::RelayState(RelayStore& store)
       cursors(store, kAll<CursorRow>),
       naps(store, kAll<NapRow>),
       sheds(store, kAll<ShedRow>),
+      alerts(store, kAll<AlertRow>),
       numbers(store, kAll<NumberRow>),
       strangers(store, kAll<StrangerRow>),
       chats(store, kRecent<ChatRow>, 65'536),
@@ -75,6 +76,7 @@ Result<void> RelayState::load() {
     TRY(cursors.load());
     TRY(naps.load());
     TRY(sheds.load());
+    TRY(alerts.load());
     TRY(numbers.load());
     TRY(strangers.load());
     TRY(bindings_.load());

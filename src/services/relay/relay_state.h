@@ -32,6 +32,7 @@ public:
     RelayTable<CursorRow> cursors;
     RelayTable<NapRow> naps;
     RelayTable<ShedRow> sheds;
+    RelayTable<AlertRow> alerts;
     RelayTable<NumberRow> numbers;
     RelayTable<StrangerRow> strangers;
     // Read when asked.
