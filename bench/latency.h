@@ -31,7 +31,7 @@ inline LatencySummary summarize(std::vector<std::int64_t> latencies_us) {
         .max_us = latencies_us.empty() ? 0 : latencies_us.back()};
 }
 
-// The middle one of an odd number of rounds; of an even number the upper middle one.
+// Of an even number the mean of the two in the middle; nothing is 0.
 template <class T>
 T median_of(std::vector<T> values) {
     if (values.empty()) {
@@ -39,7 +39,11 @@ T median_of(std::vector<T> values) {
     }
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    if (values.size() % 2 == 1) {
+        return *middle;
+    }
+    const T below = *std::max_element(values.begin(), middle);
+    return below + (*middle - below) / 2;
 }
 
 }  // namespace interlock
