@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 
@@ -164,9 +165,14 @@ Result<BacktestBenchRow> measure(
         }
     }
     row.peak_bytes = peak_bytes();
-    const auto events = static_cast<double>(row.events);
-    row.events_per_s = events / median_of(wall);
-    row.events_per_cpu_s = events / median_of(cpu);
+    const auto per_second = [&row](std::vector<double> seconds) {
+        std::ranges::transform(seconds, seconds.begin(), [&row](double took) {
+            return static_cast<double>(row.events) / took;
+        });
+        return seconds;
+    };
+    row.events_per_s = row.spreads.note("events_per_s", per_second(std::move(wall)), 1);
+    row.events_per_cpu_s = row.spreads.note("events_per_cpu_s", per_second(std::move(cpu)), 1);
     row.ns_per_event = 1e9 / row.events_per_cpu_s;
     return row;
 }
@@ -192,7 +198,7 @@ Result<std::vector<BacktestBenchRow>> run_backtest_bench(const BacktestBenchOpti
 }
 
 Json encode(const BacktestBenchRow& row) {
-    return Json::object({
+    Json json = Json::object({
         {"strategy", row.strategy},
         {"layout", row.layout},
         {"length", row.length},
@@ -205,6 +211,8 @@ Json encode(const BacktestBenchRow& row) {
         {"ns_per_event", rounded(row.ns_per_event, 1)},
         {"peak_bytes", row.peak_bytes},
     });
+    row.spreads.write(json);
+    return json;
 }
 
 std::string to_table(const std::vector<BacktestBenchRow>& rows) {

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -32,6 +33,7 @@ struct BacktestBenchRow {
     double events_per_cpu_s = 0;  // By this thread's time on a core.
     double ns_per_event = 0;      // Of that time.
     std::int64_t peak_bytes = 0;  // Resident, of the whole process.
+    Spreads spreads = {};
 };
 
 // Data is made by the synthetic market; the same on every machine.

@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "adapters/paper/paper_venue.h"
 #include "adapters/sink/no_sink.h"
 #include "adapters/sqlite/sqlite_ledger_store.h"
 #include "adapters/system/data_folder.h"
@@ -19,6 +21,7 @@
 #include "bench/bench_feed.h"
 #include "bench/recording_store.h"
 #include "core/gates/sample_world.h"
+#include "services/loop/venue_sink.h"
 #include "services/plane.h"
 #include "services/turn_engine.h"
 
@@ -31,6 +34,7 @@ struct EngineCounts {
     Duration in_commit;  // Wall time.
     Duration cpu;        // Of the engine thread, up to its last commit.
     std::int64_t wal_pages = 0;
+    std::vector<std::int64_t> commits_us = {};  // Wall time of each.
 };
 
 class BenchPlane final : private TurnObserver {
@@ -39,7 +43,10 @@ public:
         std::string folder;   // New, or holding an earlier plane.
         bool record = false;  // Keep copies of the turns; costs time.
         bool trade = false;   // With markets, so that plans can be validated.
+        // With the paper venue and its moving markets instead, so that orders are filled.
+        bool venue = false;
         std::int64_t markets = kSampleSymbolsMax;
+        std::int64_t wal_restart_bytes = kWalRestartBytes;
     };
     static Result<std::unique_ptr<BenchPlane>> open(const Options& options);
     ~BenchPlane() override;
@@ -51,19 +58,28 @@ public:
             call();
         });
         engine_->start();
+        if (outbox_) {
+            outbox_->start();
+        }
     }
     // Ends the engine thread; counts and turns may be read afterwards.
-    void stop() { engine_->stop(); }
+    void stop();
 
     Plane& plane() { return *plane_; }
     RandomIdSource& ids() { return ids_; }
-    std::vector<Symbol> symbols() const { return feed_ ? feed_->symbols() : std::vector<Symbol>(); }
+    std::vector<Symbol> symbols() const {
+        return feed() != nullptr ? feed()->symbols() : std::vector<Symbol>();
+    }
+    WalCounters wal() const { return store_->counters().wal; }
     const EngineCounts& counts() const { return counts_; }
     std::vector<TurnCommit> take_recorded();
 
 private:
     BenchPlane() = default;
     Result<void> build(const Options& options);
+    Result<void> open_venue();
+    Result<LoopConfig> loop_config(const Options& options);
+    const MarketFeed* feed() const;
     void on_commit(std::size_t turns, Duration took) override;
     void on_refusal(std::string_view) override {}
     void on_commit_failure(const Error& error) override;
@@ -76,9 +92,12 @@ private:
     std::optional<FileHeadMirror> mirror_;
     std::optional<FileKillFlag> flag_;
     NoSink sink_;
+    std::unique_ptr<PaperVenue> venue_;
+    std::optional<VenueSink> venue_sink_;
     std::optional<BenchFeed> feed_;
     std::optional<Plane> plane_;
     std::unique_ptr<TurnEngine> engine_;
+    std::unique_ptr<OutboxThreads> outbox_;
     EngineCounts counts_;
     std::int64_t last_wal_pages_ = 0;
 };

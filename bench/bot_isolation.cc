@@ -79,8 +79,9 @@ private:
 struct Flood {
     std::string name;
     WrkLoad load;
-    Waits alone = {};
-    Waits flooded = {};
+    // By round.
+    std::vector<Waits> alone = {};
+    std::vector<Waits> flooded = {};
     std::vector<double> per_s = {};
     std::vector<double> refused = {};
 };
@@ -111,10 +112,10 @@ std::vector<Flood> floods_of(
 // The flood begins before the stretch that is measured and ends after it.
 Result<void> flood_once(
     Flood& flood, Caller& caller, std::chrono::milliseconds span, const std::string& folder) {
-    TRY(caller.send_for(span, flood.alone));
+    TRY(caller.send_for(span, flood.alone.emplace_back()));
     TRY_ASSIGN(WrkRun run, WrkRun::start(flood.load, folder));
     let_pass(kFloodBegins);
-    TRY(caller.send_for(span, flood.flooded));
+    TRY(caller.send_for(span, flood.flooded.emplace_back()));
     TRY_ASSIGN(const WrkReport report, run.finish());
     flood.per_s.push_back(report.per_second);
     flood.refused.push_back(
@@ -123,25 +124,50 @@ Result<void> flood_once(
     return {};
 }
 
+// What each round gave for one kind of call.
+struct Waited {
+    std::int64_t calls = 0;
+    std::vector<std::int64_t> p50s;
+    std::vector<std::int64_t> p99s;
+};
+
+Waited waited(const std::vector<Waits>& rounds, std::size_t call) {
+    Waited waited;
+    for (const Waits& round : rounds) {
+        const LatencySummary summary = summarize(round[call]);
+        waited.calls += std::ssize(round[call]);
+        waited.p50s.push_back(summary.p50_us);
+        waited.p99s.push_back(summary.p99_us);
+    }
+    return waited;
+}
+
 IsolationRow row_of(const Flood& flood, std::size_t call) {
-    const LatencySummary alone = summarize(flood.alone[call]);
-    const LatencySummary flooded = summarize(flood.flooded[call]);
+    const Waited alone = waited(flood.alone, call);
+    const Waited flooded = waited(flood.flooded, call);
     IsolationRow row;
     row.flood = flood.name;
     row.call = kCalls[call];
-    row.calls = std::min(std::ssize(flood.alone[call]), std::ssize(flood.flooded[call]));
-    row.alone_p50_us = alone.p50_us;
-    row.alone_p99_us = alone.p99_us;
-    row.flooded_p50_us = flooded.p50_us;
-    row.flooded_p99_us = flooded.p99_us;
-    row.flood_per_s = median_of(flood.per_s);
-    row.flood_refused = median_of(flood.refused);
+    row.calls = std::min(alone.calls, flooded.calls);
+    row.alone_p50_us = row.spreads.note("alone_p50_us", alone.p50s);
+    row.alone_p99_us = row.spreads.note("alone_p99_us", alone.p99s);
+    row.flooded_p50_us = row.spreads.note("flooded_p50_us", flooded.p50s);
+    row.flooded_p99_us = row.spreads.note("flooded_p99_us", flooded.p99s);
+    const auto as_numbers = [](const std::vector<std::int64_t>& values) {
+        return std::vector<double>(values.begin(), values.end());
+    };
+    row.spreads.note("p99_ratio", ratios_of(as_numbers(flooded.p99s), as_numbers(alone.p99s)), 2);
+    row.flood_per_s = row.spreads.note("flood_per_s", flood.per_s);
+    row.flood_refused = row.spreads.note("flood_refused", flood.refused, 3);
     return row;
 }
 
 }  // namespace
 
 double IsolationRow::p99_ratio() const {
+    if (const Spread rounds = spreads.of("p99_ratio"); rounds.runs > 0) {
+        return rounds.median;
+    }
     return static_cast<double>(flooded_p99_us) /
            static_cast<double>(std::max<std::int64_t>(1, alone_p99_us));
 }

@@ -2,7 +2,10 @@
 // has gone: one BOT_PULSE record for each pulse, with the time it was due and the time of its turn.
 // For that the server records each pulse, equal ones too.
 #include <algorithm>
-#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <thread>
 
 #include "adapters/sqlite/sqlite_ledger_store.h"
 #include "base/errors.h"
@@ -89,6 +92,41 @@ std::int64_t missed_of(const std::vector<Pulse>& pulses, const Window& window) {
     return missed;
 }
 
+// How long pulses came after they were due, by stretches as long as a period.
+class Delays {
+public:
+    explicit Delays(const Window& window)
+        : window_(window),
+          stretches_(static_cast<std::size_t>(std::max<std::int64_t>(
+              1, (window.to - window.from).microseconds / kPulseEvery.microseconds))) {}
+
+    void add(const Pulse& pulse) {
+        const auto stretch = static_cast<std::size_t>(
+            (pulse.at - window_.from).microseconds / kPulseEvery.microseconds);
+        stretches_[std::min(stretch, stretches_.size() - 1)].push_back(
+            (pulse.at - pulse.due_at).microseconds);
+    }
+    // What each stretch with pulses gave.
+    std::vector<std::int64_t> by_stretch(double share) const {
+        std::vector<std::int64_t> values;
+        for (std::vector<std::int64_t> delays_us : stretches_) {
+            std::ranges::sort(delays_us);
+            if (!delays_us.empty()) {
+                values.push_back(percentile_of(delays_us, share));
+            }
+        }
+        return values;
+    }
+    std::int64_t longest_us() const {
+        const std::vector<std::int64_t> longest = by_stretch(1);
+        return longest.empty() ? 0 : *std::ranges::max_element(longest);
+    }
+
+private:
+    Window window_;
+    std::vector<std::vector<std::int64_t>> stretches_;
+};
+
 Result<void> count_by_ledger(
     const std::string& database,
     const std::vector<BotTenant>& bots,
@@ -97,7 +135,8 @@ Result<void> count_by_ledger(
     SqliteLedgerOptions options;
     options.path = database;
     TRY_ASSIGN(const auto store, SqliteLedgerStore::open(options));
-    std::vector<std::int64_t> delays_us;
+    Delays all(window);
+    Delays acting(window);
     for (const BotTenant& bot : bots) {
         TRY_ASSIGN(
             const std::vector<Pulse> pulses,
@@ -105,14 +144,21 @@ Result<void> count_by_ledger(
         report.missed += missed_of(pulses, window);
         for (const Pulse& pulse : pulses) {
             ++report.pulses;
-            report.acting += pulse.acting ? 1 : 0;
-            delays_us.push_back((pulse.at - pulse.due_at).microseconds);
+            all.add(pulse);
+            if (pulse.acting) {
+                ++report.acting;
+                acting.add(pulse);
+            }
         }
     }
-    const LatencySummary delays = summarize(std::move(delays_us));
-    report.delay_p50_us = delays.p50_us;
-    report.delay_p99_us = delays.p99_us;
-    report.delay_max_us = delays.max_us;
+    report.delay_p50_us = report.spreads.note("delay_p50_us", all.by_stretch(0.50));
+    report.delay_p99_us = report.spreads.note("delay_p99_us", all.by_stretch(0.99));
+    report.delay_max_us = all.longest_us();
+    report.acting_delay_p50_us =
+        report.spreads.note("acting_delay_p50_us", acting.by_stretch(0.50));
+    report.acting_delay_p99_us =
+        report.spreads.note("acting_delay_p99_us", acting.by_stretch(0.99));
+    report.acting_delay_max_us = acting.longest_us();
     return {};
 }
 
@@ -130,6 +176,75 @@ Result<void> count_by_status(
         }
         report.late += late->as_int64().value_or(0);
         report.stalled += stalled->as_bool() || state->as_string() != "running" ? 1 : 0;
+    }
+    return {};
+}
+
+// Gives some bots other settings once in every period, as their people would, until it goes.
+class Changer {
+public:
+    static Result<std::unique_ptr<Changer>> create(
+        ServerProcess& server, std::span<const BotTenant> bots) {
+        std::unique_ptr<Changer> made(new Changer(server.target()));
+        for (const BotTenant& bot : bots) {
+            TRY_ASSIGN(
+                std::string token,
+                server.create_human(bot.tenant_id, bot.tenant_id + "@example.org"));
+            made->people_.push_back({bot.tenant_id, std::move(token)});
+        }
+        made->thread_ =
+            std::jthread([self = made.get()](const std::stop_token& stop) { self->run(stop); });
+        return made;
+    }
+    // Whether every change was taken; ends the thread.
+    Result<void> finish() {
+        thread_.request_stop();
+        thread_.join();
+        return problem_ ? Result<void>(std::unexpected(*problem_)) : Result<void>();
+    }
+
+private:
+    struct Person {
+        std::string tenant_id;
+        std::string token;
+    };
+
+    explicit Changer(const HttpTarget& target) : client_(HttpClient::create(target)) {}
+
+    // Spread over the period, so that changes do not come in one burst.
+    void run(const std::stop_token& stop) {
+        const std::chrono::microseconds pause(
+            kPulseEvery.microseconds / std::max<std::int64_t>(1, std::ssize(people_)));
+        for (std::int64_t levels = 1; !stop.stop_requested() && !people_.empty();
+             levels = 3 - levels) {
+            for (const Person& person : people_) {
+                if (stop.stop_requested()) {
+                    return;
+                }
+                const auto changed = call_json(
+                    *client_,
+                    {.path = "/api/" + person.tenant_id + "/update_bot_settings",
+                     .body = Json::object({{"num_bids_ask", levels}}),
+                     .credential = person.token});
+                if (!changed && !problem_) {
+                    problem_ = changed.error();
+                }
+                let_pass(std::chrono::duration_cast<std::chrono::milliseconds>(pause));
+            }
+        }
+    }
+
+    std::unique_ptr<HttpClient> client_;
+    std::vector<Person> people_;
+    std::optional<Error> problem_;  // Of the thread, until it has ended.
+    std::jthread thread_;
+};
+
+// Every second stretch of a change may lie outside of the window, but not all of them.
+Result<void> require_acting(const BotsBenchOptions& options, const BotPulseReport& report) {
+    if (report.acting_bots > 0 && report.acting == 0 &&
+        options.pulse_seconds >= 2 * kPulseEvery.microseconds / 1'000'000) {
+        return fail(errors::unavailable, "No pulse changed an order, though settings changed.");
     }
     return {};
 }
@@ -153,6 +268,11 @@ Result<BotPulseReport> run_bot_pulses(const BotsBenchOptions& options, const std
     const Timestamp begin = wall_clock();
     TRY_ASSIGN(const std::vector<BotTenant> bots, create_bots(server, options.bots));
     report.made_in_seconds = static_cast<double>((wall_clock() - begin).microseconds) / 1e6;
+    report.acting_bots = std::min(options.acting_bots, options.bots / 2);
+    TRY_ASSIGN(
+        const auto changer,
+        Changer::create(
+            server, std::span(bots).first(static_cast<std::size_t>(report.acting_bots))));
     let_pass(options.pulse_seconds > kSettling.count() ? kSettling : std::chrono::seconds(0));
     Window window{.from = wall_clock(), .to = {}};
     TRY_ASSIGN(const ProcessCpu cpu_before, read_process_cpu(server.pid()));
@@ -164,6 +284,7 @@ Result<BotPulseReport> run_bot_pulses(const BotsBenchOptions& options, const std
     report.core_share =
         static_cast<double>(cpu_after.total.microseconds - cpu_before.total.microseconds) / 1e6 /
         report.seconds;
+    TRY(changer->finish());
     TRY(count_by_status(server, bots, report));
     const std::string database = server.data_folder() + "/interlock.db";
     if (const int code = server.stop(); code != 0) {
@@ -171,6 +292,7 @@ Result<BotPulseReport> run_bot_pulses(const BotsBenchOptions& options, const std
             errors::unavailable, "The server ended with exit code " + std::to_string(code) + ".");
     }
     TRY(count_by_ledger(database, bots, window, report));
+    TRY(require_acting(options, report));
     return report;
 }
 

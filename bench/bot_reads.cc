@@ -8,7 +8,6 @@
 #include "base/errors.h"
 #include "bench/bot_tenants.h"
 #include "bench/bots_bench.h"
-#include "bench/latency.h"
 #include "bench/wrk_load.h"
 
 namespace interlock {
@@ -114,13 +113,13 @@ Result<BotReadRow> measure_endpoint(const Place& place, const std::string& endpo
     }
     bare.send_signal(SIGTERM);
     bare.wait();
-    row.bare_per_s = median_of(std::move(samples.bare));
-    row.header_per_s = median_of(std::move(samples.header));
-    row.path_per_s = median_of(std::move(samples.path));
-    row.header_ratio = median_of(std::move(samples.header_ratio));
-    row.path_ratio = median_of(std::move(samples.path_ratio));
-    row.header_cpu_ratio = median_of(std::move(samples.header_cpu));
-    row.path_cpu_ratio = median_of(std::move(samples.path_cpu));
+    row.bare_per_s = row.spreads.note("bare_per_s", samples.bare);
+    row.header_per_s = row.spreads.note("header_per_s", samples.header);
+    row.path_per_s = row.spreads.note("path_per_s", samples.path);
+    row.header_ratio = row.spreads.note("header_ratio", samples.header_ratio, 3);
+    row.path_ratio = row.spreads.note("path_ratio", samples.path_ratio, 3);
+    row.header_cpu_ratio = row.spreads.note("header_cpu_ratio", samples.header_cpu, 3);
+    row.path_cpu_ratio = row.spreads.note("path_cpu_ratio", samples.path_cpu, 3);
     return row;
 }
 

@@ -9,7 +9,7 @@ namespace interlock {
 namespace {
 
 Json encode_read(const BotReadRow& row) {
-    return Json::object({
+    Json json = Json::object({
         {"endpoint", row.endpoint},
         {"answer_bytes", row.answer_bytes},
         {"bare_per_s", rounded(row.bare_per_s, 0)},
@@ -20,11 +20,14 @@ Json encode_read(const BotReadRow& row) {
         {"header_cpu_ratio", rounded(row.header_cpu_ratio, 3)},
         {"path_cpu_ratio", rounded(row.path_cpu_ratio, 3)},
     });
+    row.spreads.write(json);
+    return json;
 }
 
 Json encode_pulses(const BotPulseReport& report) {
-    return Json::object({
+    Json json = Json::object({
         {"bots", report.bots},
+        {"acting_bots", report.acting_bots},
         {"made_in_seconds", rounded(report.made_in_seconds, 1)},
         {"seconds", rounded(report.seconds, 1)},
         {"pulses", report.pulses},
@@ -35,15 +38,20 @@ Json encode_pulses(const BotPulseReport& report) {
         {"delay_p50_us", report.delay_p50_us},
         {"delay_p99_us", report.delay_p99_us},
         {"delay_max_us", report.delay_max_us},
+        {"acting_delay_p50_us", report.acting_delay_p50_us},
+        {"acting_delay_p99_us", report.acting_delay_p99_us},
+        {"acting_delay_max_us", report.acting_delay_max_us},
         {"core_share", rounded(report.core_share, 4)},
         {"resident_empty_bytes", report.resident_empty},
         {"resident_full_bytes", report.resident_full},
         {"bytes_per_bot", rounded(report.bytes_per_bot(), 0)},
     });
+    report.spreads.write(json);
+    return json;
 }
 
 Json encode_isolation(const IsolationRow& row) {
-    return Json::object({
+    Json json = Json::object({
         {"flood", row.flood},
         {"flood_per_s", rounded(row.flood_per_s, 0)},
         {"flood_refused", rounded(row.flood_refused, 3)},
@@ -55,6 +63,8 @@ Json encode_isolation(const IsolationRow& row) {
         {"flooded_p99_us", row.flooded_p99_us},
         {"p99_ratio", rounded(row.p99_ratio(), 2)},
     });
+    row.spreads.write(json);
+    return json;
 }
 
 std::string reads_text(const std::vector<BotReadRow>& rows) {
@@ -87,6 +97,8 @@ std::string pulses_text(const BotPulseReport& report) {
         "{:.0f} s\n"
         "pulses           {} done, {} late, {} missed; {} changed orders; {} bots stalled\n"
         "delay            p50 {:.0f} ms, p99 {:.0f} ms, max {:.0f} ms after they were due\n"
+        "of those acting  p50 {:.0f} ms, p99 {:.0f} ms, max {:.0f} ms; {} bots with new settings "
+        "in every period\n"
         "core             {:.1f} % of one\n"
         "memory           {:.0f} kB for each bot: {:.1f} MB resident, {:.1f} MB without any\n",
         report.bots,
@@ -100,6 +112,10 @@ std::string pulses_text(const BotPulseReport& report) {
         ms(report.delay_p50_us),
         ms(report.delay_p99_us),
         ms(report.delay_max_us),
+        ms(report.acting_delay_p50_us),
+        ms(report.acting_delay_p99_us),
+        ms(report.acting_delay_max_us),
+        report.acting_bots,
         report.core_share * 100,
         report.bytes_per_bot() / 1e3,
         static_cast<double>(report.resident_full) / 1e6,

@@ -17,6 +17,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -31,6 +32,9 @@ struct BotsBenchOptions {
     int rounds = 3;   // Of reads and of isolation.
     std::vector<std::string> endpoints = {};  // Reads to measure ("/status"); empty: all.
     std::int64_t bots = 1000;                 // With three symbols each.
+    // So many of them, half at most, are given other settings all the time, so that their pulses
+    // change orders: by itself a bot acts only after a fill, and all see the same market.
+    std::int64_t acting_bots = 20;
     int pulse_seconds = 60;
 };
 
@@ -46,6 +50,7 @@ struct BotReadRow {
     // The same by the servers' time on a core per request, which a busy machine moves less.
     double header_cpu_ratio = 0;
     double path_cpu_ratio = 0;
+    Spreads spreads = {};
 };
 
 struct BotPulseReport {
@@ -59,7 +64,12 @@ struct BotPulseReport {
     std::int64_t delay_p50_us = 0;  // From when a pulse was due to its turn.
     std::int64_t delay_p99_us = 0;
     std::int64_t delay_max_us = 0;
-    double core_share = 0;            // Of the one core.
+    std::int64_t acting_bots = 0;
+    std::int64_t acting_delay_p50_us = 0;  // Of pulses that changed orders.
+    std::int64_t acting_delay_p99_us = 0;
+    std::int64_t acting_delay_max_us = 0;
+    Spreads spreads = {};   // Of the stretches as long as a period that they were watched.
+    double core_share = 0;  // Of the one core.
     std::int64_t resident_empty = 0;  // The server without tenants.
     std::int64_t resident_full = 0;
     double made_in_seconds = 0;
@@ -78,7 +88,7 @@ struct BotGrowthRow {
     double bytes_per_day() const;
 };
 
-// How long one kind of call of tenant A takes, alone and under one kind of flood.
+// How long one kind of call of tenant A takes, alone and under one kind of flood; medians.
 struct IsolationRow {
     std::string flood;
     std::string call;
@@ -89,6 +99,7 @@ struct IsolationRow {
     std::int64_t flooded_p99_us = 0;
     double flood_per_s = 0;    // Answers that the flood got.
     double flood_refused = 0;  // Share of them.
+    Spreads spreads = {};
 
     double p99_ratio() const;
 };

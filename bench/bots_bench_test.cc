@@ -40,6 +40,7 @@ TEST(BotsBench, TellsWhatItMeasuredInBothForms) {
     report.pulses = BotPulseReport{
         .bots = 10,
         .pulses = 60,
+        .acting = 4,
         .missed = 2,
         .resident_empty = 20'000'000,
         .resident_full = 21'500'000};
@@ -62,7 +63,14 @@ TEST(BotsBench, TellsWhatItMeasuredInBothForms) {
     EXPECT_DOUBLE_EQ(report.isolation[0].p99_ratio(), 1.5);
     const std::string text = to_text(report);
     for (const char* word :
-         {"/status", "75%", "60 done", "2 missed", "150 kB", "86.4 MB", "1.50x"}) {
+         {"/status",
+          "75%",
+          "60 done",
+          "2 missed",
+          "4 changed orders",
+          "150 kB",
+          "86.4 MB",
+          "1.50x"}) {
         EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
     }
     const std::string json = to_text(encode(report));

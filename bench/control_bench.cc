@@ -109,14 +109,15 @@ struct Rounds {
     std::vector<double> bare_per_s;
 
     ControlBenchSide medians() const {
-        return {
-            .per_s = median_of(per_s),
-            .p50_us = median_of(p50_us),
-            .p99_us = median_of(p99_us),
-            .mean_batch = median_of(mean_batch),
-            .engine_cpu_share = median_of(engine_share),
-            .engine_us = median_of(engine_us),
-            .bare_per_s = median_of(bare_per_s)};
+        ControlBenchSide side;
+        side.per_s = side.spreads.note("per_s", per_s, 1);
+        side.p50_us = side.spreads.note("p50_us", p50_us);
+        side.p99_us = side.spreads.note("p99_us", p99_us);
+        side.mean_batch = side.spreads.note("mean_batch", mean_batch, 2);
+        side.engine_cpu_share = side.spreads.note("engine_cpu_share", engine_share, 3);
+        side.engine_us = side.spreads.note("engine_us", engine_us, 2);
+        side.bare_per_s = side.spreads.note("bare_per_s", bare_per_s, 1);
+        return side;
     }
 };
 
@@ -127,11 +128,12 @@ struct HttpRounds {
     std::vector<double> mean_batch;
 
     ControlHttpSide medians() const {
-        return {
-            .per_s = median_of(per_s),
-            .p50_us = median_of(p50_us),
-            .p99_us = median_of(p99_us),
-            .mean_batch = median_of(mean_batch)};
+        ControlHttpSide side;
+        side.per_s = side.spreads.note("per_s", per_s, 1);
+        side.p50_us = side.spreads.note("p50_us", p50_us);
+        side.p99_us = side.spreads.note("p99_us", p99_us);
+        side.mean_batch = side.spreads.note("mean_batch", mean_batch, 2);
+        return side;
     }
 };
 
@@ -239,16 +241,18 @@ Result<void> measure_http(const ControlBenchOptions& options, bool is_control, H
 }
 
 Json encode(const ControlHttpSide& side) {
-    return Json::object({
+    Json json = Json::object({
         {"per_s", rounded(side.per_s, 1)},
         {"p50_us", side.p50_us},
         {"p99_us", side.p99_us},
         {"mean_batch", rounded(side.mean_batch, 2)},
     });
+    side.spreads.write(json);
+    return json;
 }
 
 Json encode(const ControlBenchSide& side) {
-    return Json::object({
+    Json json = Json::object({
         {"per_s", rounded(side.per_s, 1)},
         {"p50_us", side.p50_us},
         {"p99_us", side.p99_us},
@@ -257,6 +261,8 @@ Json encode(const ControlBenchSide& side) {
         {"engine_us", rounded(side.engine_us, 2)},
         {"bare_per_s", rounded(side.bare_per_s, 1)},
     });
+    side.spreads.write(json);
+    return json;
 }
 
 std::string line_of(std::string_view name, const ControlHttpSide& side) {
@@ -304,8 +310,13 @@ Result<ControlBenchReport> run_control_bench(const ControlBenchOptions& options)
     report.rounds = options.rounds;
     report.plain = plain.medians();
     report.control = control.medians();
+    report.ratio = report.spreads.note("ratio", ratios_of(control.per_s, plain.per_s), 3);
+    report.bare_ratio =
+        report.spreads.note("bare_ratio", ratios_of(control.bare_per_s, plain.bare_per_s), 3);
     if (options.http) {
-        report.http = {http_plain.medians(), http_control.medians()};
+        const double ratio =
+            report.spreads.note("http_ratio", ratios_of(http_control.per_s, http_plain.per_s), 3);
+        report.http = {http_plain.medians(), http_control.medians(), ratio};
     }
     return report;
 }
@@ -316,14 +327,15 @@ Json encode(const ControlBenchReport& report) {
         {"rounds", report.rounds},
         {"plain", encode(report.plain)},
         {"control", encode(report.control)},
-        {"ratio", rounded(report.ratio(), 3)},
-        {"bare_ratio", rounded(report.bare_ratio(), 3)},
+        {"ratio", rounded(report.ratio, 3)},
+        {"bare_ratio", rounded(report.bare_ratio, 3)},
     });
     if (report.http) {
         json.set("http_plain", encode(report.http->plain));
         json.set("http_control", encode(report.http->control));
-        json.set("http_ratio", rounded(report.http->ratio(), 3));
+        json.set("http_ratio", rounded(report.http->ratio, 3));
     }
+    report.spreads.write(json);
     return json;
 }
 
@@ -339,7 +351,7 @@ std::string to_text(const ControlHttpReport& report) {
                "p99 us",
                "batch") +
            line_of("plain turns", report.plain) + line_of("control decisions", report.control) +
-           fmt::format("decisions against plain turns: {:.0f} %\n", report.ratio() * 100);
+           fmt::format("decisions against plain turns: {:.0f} %\n", report.ratio * 100);
 }
 
 }  // namespace
@@ -362,8 +374,8 @@ std::string to_text(const ControlBenchReport& report) {
            line_of("plain turns", report.plain) + line_of("control decisions", report.control) +
            fmt::format(
                "decisions against plain turns: {:.0f} %; their rows by bare statements: {:.0f} %\n",
-               report.ratio() * 100,
-               report.bare_ratio() * 100) +
+               report.ratio * 100,
+               report.bare_ratio * 100) +
            (report.http ? to_text(*report.http) : "");
 }
 

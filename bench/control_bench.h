@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -36,18 +37,19 @@ struct ControlBenchSide {
     double engine_cpu_share = 0;  // The engine thread on a core.
     double engine_us = 0;         // Of the engine thread for one turn.
     double bare_per_s = 0;        // The same rows at the same batch size, by bare statements.
+    Spreads spreads = {};
 };
 struct ControlHttpSide {
     double per_s = 0;
     std::int64_t p50_us = 0;
     std::int64_t p99_us = 0;
     double mean_batch = 0;
+    Spreads spreads = {};
 };
 struct ControlHttpReport {
     ControlHttpSide plain;
     ControlHttpSide control;
-
-    double ratio() const { return plain.per_s > 0 ? control.per_s / plain.per_s : 0; }
+    double ratio = 0;  // Median of the rounds' ratios.
 };
 struct ControlBenchReport {
     std::int64_t callers = 0;
@@ -56,11 +58,11 @@ struct ControlBenchReport {
     ControlBenchSide control;
     std::optional<ControlHttpReport> http;
 
-    // Decisions against plain turns.
-    double ratio() const { return plain.per_s > 0 ? control.per_s / plain.per_s : 0; }
-    double bare_ratio() const {
-        return plain.bare_per_s > 0 ? control.bare_per_s / plain.bare_per_s : 0;
-    }
+    // Decisions against plain turns, and what bare statements make of their rows; medians of the
+    // rounds' ratios.
+    double ratio = 0;
+    double bare_ratio = 0;
+    Spreads spreads = {};
 };
 
 Result<ControlBenchReport> run_control_bench(const ControlBenchOptions& options);

@@ -190,8 +190,8 @@ std::vector<GatesRow> run_gates_bench(const GatesBenchOptions& options) {
     }
     std::vector<GatesRow> rows;
     for (Subject& subject : all) {
-        subject.row.p50_ns = median_of(subject.p50s);
-        subject.row.p99_ns = median_of(subject.p99s);
+        subject.row.p50_ns = subject.row.spreads.note("p50_ns", subject.p50s, 3);
+        subject.row.p99_ns = subject.row.spreads.note("p99_ns", subject.p99s, 3);
         rows.push_back(subject.row);
     }
     compare_with_first(rows);
@@ -199,7 +199,7 @@ std::vector<GatesRow> run_gates_bench(const GatesBenchOptions& options) {
 }
 
 Json encode(const GatesRow& row) {
-    return Json::object({
+    Json json = Json::object({
         {"what", row.what},
         {"varied", row.varied},
         {"intents", row.intents},
@@ -210,6 +210,8 @@ Json encode(const GatesRow& row) {
         {"times_first", rounded(row.times_first, 3)},
         {"per_count", rounded(row.per_count, 3)},
     });
+    row.spreads.write(json);
+    return json;
 }
 
 std::string to_table(const std::vector<GatesRow>& rows) {

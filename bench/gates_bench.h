@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -27,6 +28,7 @@ struct GatesRow {
     // second is at most 1 where growth is linear or better.
     double times_first = 1;
     double per_count = 1;
+    Spreads spreads = {};
 };
 
 std::vector<GatesRow> run_gates_bench(const GatesBenchOptions& options);

@@ -12,8 +12,6 @@
 namespace interlock {
 namespace {
 
-constexpr std::string_view kTenant = "bench";
-
 Duration cpu_of_this_process() {
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);
@@ -26,7 +24,7 @@ class RequestText {
 public:
     RequestText(TurnKind kind, std::uint16_t port, const std::string& access_key)
         : head_(
-              "POST /api/" + std::string(kTenant) + std::string(path_of(kind)) +
+              "POST /api/" + std::string(kBenchTenant) + std::string(path_of(kind)) +
               " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) + "\r\nX-Access-Key: " +
               access_key + "\r\nContent-Type: application/json\r\nContent-Length: "),
           requests_(kind, ids_) {}
@@ -86,9 +84,14 @@ Result<HttpTurnsReport> run_http_turns(const HttpTurnsOptions& options) {
     TRY_ASSIGN(
         ServerProcess server,
         ServerProcess::start({.program = options.program, .folder = options.folder, .sink = {}}));
-    const std::string tenant(kTenant);
-    TRY(server.create_tenant(tenant));
-    TRY_ASSIGN(const std::string access_key, server.create_access_key(tenant));
+    std::string access_key = options.access_key;
+    if (access_key.empty()) {
+        TRY(server.create_tenant(std::string(kBenchTenant)));
+        TRY_ASSIGN(access_key, server.create_access_key(std::string(kBenchTenant)));
+    }
+    if (options.beforehand) {
+        TRY(options.beforehand(server, access_key));
+    }
     const auto metrics = [&server]() -> Result<std::array<double, 3>> {
         TRY_ASSIGN(const double turns, server.read_metric("interlock_commit_batch_turns_sum"));
         TRY_ASSIGN(const double commits, server.read_metric("interlock_commit_batch_turns_count"));
@@ -106,7 +109,11 @@ Result<HttpTurnsReport> run_http_turns(const HttpTurnsOptions& options) {
     report.server_cpu = {cpu_after.total.microseconds - cpu_before.total.microseconds};
     report.engine_cpu = busiest_thread(cpu_before, cpu_after);
     report.mean_batch = (after[0] - before[0]) / std::max(1.0, after[1] - before[1]);
+    report.access_key = access_key;
     report.in_commit = {static_cast<std::int64_t>((after[2] - before[2]) * 1e6)};
+    if (options.afterwards) {
+        TRY(options.afterwards(server, access_key));
+    }
     if (options.is_killed) {
         server.process().send_signal(SIGKILL);
         (void)server.process().wait();

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <type_traits>
 #include <vector>
 
 namespace interlock {
@@ -33,11 +31,9 @@ inline LatencySummary summarize(std::vector<std::int64_t> latencies_us) {
         .max_us = latencies_us.empty() ? 0 : latencies_us.back()};
 }
 
-// The middle one of an odd number of rounds; of an even number what is half-way between the two in
-// the middle, so that ten rounds tell nothing better or worse than eleven.
+// Of an even number the mean of the two in the middle; nothing is 0.
 template <class T>
 T median_of(std::vector<T> values) {
-    static_assert(std::is_arithmetic_v<T>);
     if (values.empty()) {
         return T{};
     }
@@ -46,7 +42,8 @@ T median_of(std::vector<T> values) {
     if (values.size() % 2 == 1) {
         return *middle;
     }
-    return std::midpoint(*std::max_element(values.begin(), middle), *middle);
+    const T below = *std::max_element(values.begin(), middle);
+    return below + (*middle - below) / 2;
 }
 
 }  // namespace interlock

@@ -209,7 +209,10 @@ Result<TickReport> run_tick_bench(const TickBenchOptions& options) {
     report.symbols = options.symbols;
     report.open_orders = options.symbols * options.open_orders;
     for (const Part& part : parts) {
-        report.rows.push_back({part.name, median_of(part.p50s), median_of(part.p99s)});
+        TickRow& row = report.rows.emplace_back();
+        row.part = part.name;
+        row.p50_us = row.spreads.note("p50_us", part.p50s, 3);
+        row.p99_us = row.spreads.note("p99_us", part.p99s, 3);
     }
     return report;
 }
@@ -217,10 +220,12 @@ Result<TickReport> run_tick_bench(const TickBenchOptions& options) {
 Json encode(const TickReport& report) {
     Json rows = Json::array();
     for (const TickRow& row : report.rows) {
-        rows.push(Json::object(
+        Json json = Json::object(
             {{"part", row.part},
              {"p50_us", rounded(row.p50_us, 3)},
-             {"p99_us", rounded(row.p99_us, 3)}}));
+             {"p99_us", rounded(row.p99_us, 3)}});
+        row.spreads.write(json);
+        rows.push(std::move(json));
     }
     return Json::object({
         {"symbols", report.symbols},

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -23,6 +24,7 @@ struct TickRow {
     std::string part;
     double p50_us = 0;
     double p99_us = 0;
+    Spreads spreads = {};
 };
 struct TickReport {
     std::int64_t symbols = 0;

@@ -41,7 +41,20 @@ struct FoldingSink {
     }
 };
 
-void play(MatchingEngine& engine, const MatchingCall& call, FoldingSink& sink) {
+// Says of each refusal what was refused and why; too dear for the passes that are timed as a whole.
+struct TellingSink : FoldingSink {
+    using FoldingSink::on;
+    MatchingCall::Kind kind = MatchingCall::Kind::submit;
+    RefusalCounts refusals = {};
+
+    void on(const BookRejected& event) {
+        ++refusals[static_cast<std::size_t>(kind)][static_cast<std::size_t>(event.reason)];
+        FoldingSink::on(event);
+    }
+};
+
+template <class Sink>
+void play(MatchingEngine& engine, const MatchingCall& call, Sink& sink) {
     const BookOrder& order = call.order;
     switch (call.kind) {
         case MatchingCall::Kind::submit:
@@ -83,11 +96,12 @@ std::int64_t measure_clock() {
 
 void measure_calls(const std::vector<MatchingCall>& flow, MatchingRow& row) {
     MatchingEngine engine(kLimits);
-    FoldingSink sink;
+    TellingSink sink;
     std::vector<std::int64_t> times(flow.size());
     std::size_t resting_most = 0;
     std::size_t levels_most = 0;
     for (std::size_t i = 0; i < flow.size(); ++i) {
+        sink.kind = flow[i].kind;
         const auto start = SteadyClock::now();
         play(engine, flow[i], sink);
         times[i] = ns_between(start, SteadyClock::now());
@@ -101,6 +115,7 @@ void measure_calls(const std::vector<MatchingCall>& flow, MatchingRow& row) {
     row.max_ns = percentile_of(times, 1);
     row.trades = sink.trades;
     row.refused = sink.refused;
+    row.refusals = sink.refusals;
     row.resting_most = static_cast<std::int64_t>(resting_most);
     row.levels_most = static_cast<std::int64_t>(levels_most);
     row.fingerprint = sink.fingerprint;
@@ -121,17 +136,52 @@ void run_matching_bench(
             rates.push_back(measure_rate(flow, fingerprint));
             CHECK(fingerprint == row.fingerprint);
         }
-        row.orders_per_s = median_of(std::move(rates));
+        row.calls_per_s = row.spreads.note("calls_per_s", rates);
         row.clock_ns = clock_ns;
         done(row);
     }
 }
 
+namespace {
+
+constexpr std::array<std::string_view, kMatchingCallKinds> kCallWords{"submit", "cancel", "amend"};
+constexpr std::array<std::string_view, kBookRefusals> kRefusalWords{
+    "bad_price",
+    "bad_quantity",
+    "bad_combination",
+    "duplicate_id",
+    "unknown_order",
+    "would_take",
+    "orders_full",
+    "levels_full"};
+
+// Those that happened: {"cancel": {"unknown_order": 7}}.
+Json encode_refusals(const RefusalCounts& refusals) {
+    Json calls = Json::object();
+    for (std::size_t kind = 0; kind < refusals.size(); ++kind) {
+        Json reasons = Json::object();
+        for (std::size_t reason = 0; reason < refusals[kind].size(); ++reason) {
+            if (const std::int64_t count = refusals[kind][reason]; count > 0) {
+                reasons.set(std::string(kRefusalWords[reason]), count);
+            }
+        }
+        calls.set(std::string(kCallWords[kind]), std::move(reasons));
+    }
+    return calls;
+}
+
+double percent_of(std::int64_t part, std::int64_t whole) {
+    return 100.0 * static_cast<double>(part) /
+           static_cast<double>(std::max<std::int64_t>(1, whole));
+}
+
+}  // namespace
+
 Json encode(const MatchingRow& row) {
-    return Json::object({
+    Json json = Json::object({
         {"mix", row.mix},
         {"calls", row.calls},
-        {"orders_per_s", rounded(row.orders_per_s, 0)},
+        {"calls_per_s", rounded(row.calls_per_s, 0)},
         {"p50_ns", row.p50_ns},
         {"p99_ns", row.p99_ns},
         {"p999_ns", row.p999_ns},
@@ -139,37 +189,43 @@ Json encode(const MatchingRow& row) {
         {"clock_ns", row.clock_ns},
         {"trades", row.trades},
         {"refused", row.refused},
+        {"refusals", encode_refusals(row.refusals)},
         {"resting_most", row.resting_most},
         {"levels_most", row.levels_most},
         {"fingerprint", fmt::format("{:016x}", row.fingerprint)},
     });
+    row.spreads.write(json);
+    return json;
 }
 
 std::string to_table(const std::vector<MatchingRow>& rows) {
     std::string table = fmt::format(
-        "{:<12} {:>10} {:>8} {:>7} {:>7} {:>8} {:>9} {:>8} {:>8} {:>7}  {}\n",
+        "{:<12} {:>10} {:>8} {:>7} {:>7} {:>8} {:>9} {:>8} {:>8} {:>8} {:>7}  {}\n",
         "mix",
-        "orders/s",
-        "ns/order",
+        "calls/s",
+        "ns/call",
         "p50 ns",
         "p99 ns",
         "p99.9 ns",
         "max ns",
         "trades",
+        "refused",
         "resting",
         "levels",
         "fingerprint");
     for (const MatchingRow& row : rows) {
         table += fmt::format(
-            "{:<12} {:>10.0f} {:>8.1f} {:>7} {:>7} {:>8} {:>9} {:>8} {:>8} {:>7}  {:016x}\n",
+            "{:<12} {:>10.0f} {:>8.1f} {:>7} {:>7} {:>8} {:>9} {:>8} {:>7.1f}% {:>8} {:>7}  "
+            "{:016x}\n",
             row.mix,
-            row.orders_per_s,
-            row.orders_per_s > 0 ? 1e9 / row.orders_per_s : 0,
+            row.calls_per_s,
+            row.calls_per_s > 0 ? 1e9 / row.calls_per_s : 0,
             row.p50_ns,
             row.p99_ns,
             row.p999_ns,
             row.max_ns,
             row.trades,
+            percent_of(row.refused, row.calls),
             row.resting_most,
             row.levels_most,
             row.fingerprint);

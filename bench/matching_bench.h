@@ -6,6 +6,7 @@
 // beside them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "base/json.h"
 #include "bench/matching_flow.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -25,10 +27,17 @@ struct MatchingBenchOptions {
     std::uint64_t seed = 1;
 };
 
+inline constexpr std::size_t kMatchingCallKinds = 3;  // As in MatchingCall::Kind.
+inline constexpr std::size_t kBookRefusals = static_cast<std::size_t>(BookRefusal::levels_full) + 1;
+
+// How often each kind of call was refused for each reason. A sender that cancels what was filled
+// meanwhile is refused, as at a venue; such a call is cheaper than one that finds its order.
+using RefusalCounts = std::array<std::array<std::int64_t, kBookRefusals>, kMatchingCallKinds>;
+
 struct MatchingRow {
     std::string_view mix;
     std::int64_t calls = 0;
-    double orders_per_s = 0;
+    double calls_per_s = 0;  // Refused ones are among them.
     std::int64_t p50_ns = 0;
     std::int64_t p99_ns = 0;
     std::int64_t p999_ns = 0;
@@ -36,10 +45,12 @@ struct MatchingRow {
     std::int64_t clock_ns = 0;  // What two readings of the clock cost; part of the four above.
     std::int64_t trades = 0;
     std::int64_t refused = 0;
+    RefusalCounts refusals = {};
     std::int64_t resting_most = 0;
     std::int64_t levels_most = 0;
     // Of all events: equal for equal mix, calls and seed, whatever the machine.
     std::uint64_t fingerprint = 0;
+    Spreads spreads = {};
 };
 
 // Calls `done` with each row as it is ready.

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <numeric>
+
 namespace interlock {
 namespace {
 
@@ -32,6 +35,43 @@ TEST(MatchingFlow, EveryMixTradesRestsAndIsMostlyAccepted) {
         EXPECT_GT(row.resting_most, 100) << row.mix;
         EXPECT_LT(row.refused, row.calls / 2) << row.mix;
     }
+}
+
+TEST(MatchingBench, EveryRefusalIsToldByCallAndByReason) {
+    for (const MatchingRow& row : run({.calls = kCalls, .rounds = 1})) {
+        std::int64_t told = 0;
+        for (const auto& reasons : row.refusals) {
+            told = std::accumulate(reasons.begin(), reasons.end(), told);
+        }
+        EXPECT_EQ(told, row.refused) << row.mix;
+        // The senders are late at most: what they cancel or amend was filled meanwhile.
+        const auto cancel = static_cast<std::size_t>(MatchingCall::Kind::cancel);
+        const auto unknown = static_cast<std::size_t>(BookRefusal::unknown_order);
+        EXPECT_GT(row.refusals[cancel][unknown], 0) << row.mix;
+        const auto submit = static_cast<std::size_t>(MatchingCall::Kind::submit);
+        const auto& submits = row.refusals[submit];
+        EXPECT_EQ(std::accumulate(submits.begin(), submits.end(), std::int64_t{0}), 0) << row.mix;
+        EXPECT_EQ(
+            encode(row).find("refusals")->find("cancel")->find("unknown_order")->as_int64(),
+            row.refusals[cancel][unknown]);
+    }
+}
+
+// A number of one day can be held beside one of another only if the streams are the same.
+TEST(MatchingBench, TheStreamsAreThoseOfEveryEarlierMeasurement) {
+    const std::map<std::string_view, std::uint64_t> known{
+        {"normal", 0xfd71e6ee89a39499},
+        {"static", 0xc229425d18e007a7},
+        {"swing", 0xf97d072d6c223849},
+        {"flash-crash", 0xdb0a205d23317c08}};
+    std::size_t seen = 0;
+    for (const MatchingRow& row : run({.rounds = 0})) {
+        if (const auto found = known.find(row.mix); found != known.end()) {
+            EXPECT_EQ(row.fingerprint, found->second) << row.mix;
+            ++seen;
+        }
+    }
+    EXPECT_EQ(seen, known.size());
 }
 
 TEST(MatchingFlow, OnlyACrashHalvesThePrice) {

@@ -30,9 +30,9 @@ private:
     std::uint64_t state_;
 };
 
-class Flow {
+class FlowMaker {
 public:
-    Flow(const MatchingMix& mix, std::size_t calls, std::uint64_t seed)
+    FlowMaker(const MatchingMix& mix, std::size_t calls, std::uint64_t seed)
         : mix_(mix), calls_(calls), random_(seed) {}
 
     std::vector<MatchingCall> make() {
@@ -154,7 +154,7 @@ std::optional<MatchingMix> matching_mix(std::string_view name) {
 
 std::vector<MatchingCall> make_matching_flow(
     const MatchingMix& mix, std::size_t calls, std::uint64_t seed) {
-    return Flow(mix, calls, seed).make();
+    return FlowMaker(mix, calls, seed).make();
 }
 
 }  // namespace interlock

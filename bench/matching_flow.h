@@ -26,11 +26,12 @@ struct MatchingMix {
     std::uint32_t amends_percent = 0;  // Of all calls.
 };
 
-inline constexpr std::array<MatchingMix, 4> kMatchingMixes{{
+inline constexpr std::array<MatchingMix, 5> kMatchingMixes{{
     {"normal", FlowPath::wandering, 1, 8, 5'000, 10, 10},
     {"static", FlowPath::still, 0, 12, 40'000, 1, 10},
     {"swing", FlowPath::wandering, 24, 40, 5'000, 15, 10},
     {"flash-crash", FlowPath::crashing, 12, 60, 2'000, 25, 10},
+    {"swing-40", FlowPath::wandering, 40, 40, 5'000, 15, 10},
 }};
 
 // Nothing for a name that is not in the table.

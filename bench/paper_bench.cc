@@ -191,6 +191,14 @@ Result<PaperBenchResult> run_paper_bench(const PaperBenchOptions& options) {
         return a.orders_per_s < b.orders_per_s;
     });
     PaperBenchResult result = rounds[rounds.size() / 2];
+    std::vector<double> per_s;
+    std::vector<double> per_cpu_s;
+    for (const PaperBenchResult& round : rounds) {
+        per_s.push_back(round.orders_per_s);
+        per_cpu_s.push_back(round.orders_per_cpu_s);
+    }
+    result.orders_per_s = result.spreads.note("orders_per_s", per_s);
+    result.orders_per_cpu_s = result.spreads.note("orders_per_cpu_s", per_cpu_s);
     const std::vector<std::int64_t> nanoseconds = time_single_calls(flows);
     result.p50_ns = percentile_of(nanoseconds, 0.50);
     result.p99_ns = percentile_of(nanoseconds, 0.99);
@@ -199,7 +207,7 @@ Result<PaperBenchResult> run_paper_bench(const PaperBenchOptions& options) {
 }
 
 Json encode(const PaperBenchResult& result) {
-    return Json::object({
+    Json json = Json::object({
         {"orders_per_s", static_cast<std::int64_t>(result.orders_per_s)},
         {"orders_per_cpu_s", static_cast<std::int64_t>(result.orders_per_cpu_s)},
         {"submits", result.submits},
@@ -211,6 +219,8 @@ Json encode(const PaperBenchResult& result) {
         {"p99_ns", result.p99_ns},
         {"rounds", result.rounds},
     });
+    result.spreads.write(json);
+    return json;
 }
 
 std::string to_text(const PaperBenchResult& result) {

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -33,6 +34,7 @@ struct PaperBenchResult {
     std::int64_t p50_ns = 0;  // Of single calls, in a round of its own.
     std::int64_t p99_ns = 0;
     std::int64_t rounds = 0;
+    Spreads spreads = {};
 };
 
 Result<PaperBenchResult> run_paper_bench(const PaperBenchOptions& options);

@@ -10,7 +10,7 @@ namespace interlock {
 namespace {
 
 Json encode_keys(const RelayKeysRow& row) {
-    return Json::object({
+    Json json = Json::object({
         {"platform", row.platform},
         {"bytes", row.bytes},
         {"read_ns", row.read_ns},
@@ -19,6 +19,8 @@ Json encode_keys(const RelayKeysRow& row) {
         {"gate_ns", row.gate_ns},
         {"sum_ns", row.sum_ns()},
     });
+    row.spreads.write(json);
+    return json;
 }
 
 Json encode_sockets(const RelaySocketsRow& row) {
@@ -36,7 +38,7 @@ Json encode_sockets(const RelaySocketsRow& row) {
 }
 
 Json encode_inbound(const RelayInboundRow& row) {
-    return Json::object({
+    Json json = Json::object({
         {"store", row.store},
         {"instances", row.instances},
         {"in_flight", row.in_flight},
@@ -46,6 +48,8 @@ Json encode_inbound(const RelayInboundRow& row) {
         {"cpu_us", rounded(row.cpu_us, 1)},
         {"ratio", rounded(row.ratio, 3)},
     });
+    row.spreads.write(json);
+    return json;
 }
 
 std::string keys_text(const std::vector<RelayKeysRow>& rows) {

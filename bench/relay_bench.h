@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -44,6 +45,7 @@ struct RelayKeysRow {
     std::int64_t normalise_ns = 0;
     std::int64_t session_key_ns = 0;
     std::int64_t gate_ns = 0;
+    Spreads spreads = {};
 
     // Without reading: that is the target.
     std::int64_t sum_ns() const { return normalise_ns + session_key_ns + gate_ns; }
@@ -72,6 +74,7 @@ struct RelayInboundRow {
     std::int64_t p99_us = 0;
     double cpu_us = 0;  // The server's time on cores for one message.
     double ratio = 0;   // Ours to the better peer in the same round; 0: none, or a peer's row.
+    Spreads spreads = {};
 };
 
 struct RelayBenchReport {

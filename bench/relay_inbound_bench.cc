@@ -5,7 +5,6 @@
 
 #include "base/errors.h"
 #include "bench/gateway_swarm.h"
-#include "bench/latency.h"
 #include "bench/relay_bench.h"
 #include "bench/server_process.h"
 #include "bench/stream_peers.h"
@@ -163,18 +162,19 @@ RelayInboundRow row_of(const Store& store, const Round& round) {
         p50s.push_back(figures.p50_us);
         p99s.push_back(figures.p99_us);
     }
-    return {
-        .store = store.name,
-        .instances = round.instances,
-        .in_flight = round.in_flight(),
-        .per_second = median_of(rates),
-        .p50_us = median_of(p50s),
-        .p99_us = median_of(p99s),
-        .cpu_us = median_of(cpus)};
+    RelayInboundRow row;
+    row.store = store.name;
+    row.instances = round.instances;
+    row.in_flight = round.in_flight();
+    row.per_second = row.spreads.note("per_second", rates);
+    row.p50_us = row.spreads.note("p50_us", p50s);
+    row.p99_us = row.spreads.note("p99_us", p99s);
+    row.cpu_us = row.spreads.note("cpu_us", cpus, 1);
+    return row;
 }
 
 // Ours to the better of the others, round by round.
-double ratio_of(const std::vector<Store>& stores) {
+std::vector<double> ratios_to_best(const std::vector<Store>& stores) {
     std::vector<double> ratios;
     for (std::size_t round = 0; round < stores.front().rounds.size(); ++round) {
         double best = 0;
@@ -187,7 +187,7 @@ double ratio_of(const std::vector<Store>& stores) {
             ratios.push_back(stores.front().rounds[round].per_second / best);
         }
     }
-    return median_of(ratios);
+    return ratios;
 }
 
 Result<void> measure_round(Round round, std::vector<Store>& stores, std::string_view suffix) {
@@ -230,7 +230,8 @@ Result<std::vector<RelayInboundRow>> run_relay_inbound(
         for (const Store& store : stores) {
             rows.push_back(row_of(store, round));
         }
-        rows[rows.size() - stores.size()].ratio = ratio_of(stores);
+        RelayInboundRow& ours = rows[rows.size() - stores.size()];
+        ours.ratio = ours.spreads.note("ratio", ratios_to_best(stores), 3);
     }
     return rows;
 }

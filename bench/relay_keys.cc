@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "base/errors.h"
-#include "bench/latency.h"
 #include "bench/relay_bench.h"
 #include "core/relay/delivery_gate.h"
 #include "core/relay/platform_event.h"
@@ -158,6 +157,7 @@ Result<RelayKeysRow> measure(const KeysCase& one, const RelayBenchOptions& optio
     std::vector<std::int64_t> normalises;
     std::vector<std::int64_t> keys;
     std::vector<std::int64_t> gates;
+    std::vector<std::int64_t> sums;
     for (int round = 0; round < options.rounds; ++round) {
         TRY_ASSIGN(const std::int64_t read, time_calls(options.samples, one.read));
         TRY_ASSIGN(const std::int64_t normalise, time_calls(options.samples, [&] {
@@ -173,14 +173,17 @@ Result<RelayKeysRow> measure(const KeysCase& one, const RelayBenchOptions& optio
         normalises.push_back(normalise);
         keys.push_back(key);
         gates.push_back(gate);
+        sums.push_back(normalise + key + gate);
     }
-    return RelayKeysRow{
-        .platform = one.platform,
-        .bytes = static_cast<std::int64_t>(one.raw.size()),
-        .read_ns = median_of(reads),
-        .normalise_ns = median_of(normalises),
-        .session_key_ns = median_of(keys),
-        .gate_ns = median_of(gates)};
+    RelayKeysRow row;
+    row.platform = one.platform;
+    row.bytes = static_cast<std::int64_t>(one.raw.size());
+    row.read_ns = row.spreads.note("read_ns", reads);
+    row.normalise_ns = row.spreads.note("normalise_ns", normalises);
+    row.session_key_ns = row.spreads.note("session_key_ns", keys);
+    row.gate_ns = row.spreads.note("gate_ns", gates);
+    row.spreads.note("sum_ns", sums);
+    return row;
 }
 
 }  // namespace

@@ -61,17 +61,19 @@ Result<ReplayBenchReport> run_replay_bench(const ReplayBenchOptions& options) {
         report.steps = replayed.steps;
         rates.push_back(static_cast<double>(replayed.decisions) / took.count() * 60);
     }
-    report.decisions_per_minute = median_of(rates);
+    report.decisions_per_minute = report.spreads.note("decisions_per_minute", rates);
     return report;
 }
 
 Json encode(const ReplayBenchReport& report) {
-    return Json::object({
+    Json json = Json::object({
         {"decisions", report.decisions},
         {"steps", report.steps},
         {"decisions_per_minute", rounded(report.decisions_per_minute, 0)},
         {"rounds", report.rounds},
     });
+    report.spreads.write(json);
+    return json;
 }
 
 std::string to_text(const ReplayBenchReport& report) {

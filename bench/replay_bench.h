@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -22,6 +23,7 @@ struct ReplayBenchReport {
     std::int64_t steps = 0;
     double decisions_per_minute = 0;  // Median of the rounds.
     int rounds = 0;
+    Spreads spreads = {};
 };
 // Fails when a decision does not replay.
 Result<ReplayBenchReport> run_replay_bench(const ReplayBenchOptions& options);

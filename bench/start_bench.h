@@ -1,5 +1,5 @@
 // `interlock bench start`: how long the server takes from nothing to ready on an existing data
-// folder, and how much memory it holds when idle.
+// folder, from there to trading on, and how much memory it holds when idle.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "bench/latency.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -21,12 +21,18 @@ struct StartBenchOptions {
 };
 
 struct StartBenchReport {
-    LatencySummary ready;             // From fork to the ready line.
+    LatencySummary ready;  // From fork to the ready line.
+    // From fork until a plan of an account that traded before passes every gate.
+    LatencySummary tradeable;
     Duration first;                   // Of these, the first.
     std::int64_t resident_bytes = 0;  // Idle, the largest of all rounds.
     std::int64_t turns = 0;
     int rounds = 0;
+    Spreads spreads = {};
 };
 Result<StartBenchReport> run_start_bench(const StartBenchOptions& options);
+
+Json encode(const StartBenchReport& report);
+std::string to_text(const StartBenchReport& report);
 
 }  // namespace interlock

@@ -30,6 +30,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kTypes{
     "grid_trader", "trend_follower", "exposure_protector", "idle"};
 constexpr Duration kRound = Duration::of_seconds(1);
+constexpr Duration kActingRound = Duration::of_minutes(1);
+constexpr std::int64_t kMarketsOfAnAccount = 9;
 const Decimal kDeposit(100'000);
 
 // Time moves when the bench says so; every round is one tick of every strategy.
@@ -58,6 +60,8 @@ std::int64_t cpu_us_of_this_thread() {
 // The production plane over SQLite and the paper venue, all on this thread.
 class StrategiesWorld {
 public:
+    explicit StrategiesWorld(Duration round) : round_(round) {}
+
     Result<void> open(const std::string& folder) {
         TRY_ASSIGN(data_, DataFolder::open(folder, ids_));
         SqliteLedgerOptions options;
@@ -121,7 +125,7 @@ public:
         std::int64_t acting = 0;
     };
     Result<Round> tick() {
-        clock_.advance(kRound);
+        clock_.advance(round_);
         TRY(paper_->advance(clock_.now()));
         plane_->runner.fire_timers(1000);
         run_turns();
@@ -199,6 +203,7 @@ private:
         }
     }
 
+    const Duration round_;
     BenchClock clock_;
     RandomIdSource ids_;
     Quiet observer_;
@@ -229,10 +234,21 @@ Json config_of(std::string_view type) {
     return config;
 }
 
+// Steps so small that a minute of the market meets some of them.
+Json acting_config() {
+    Json config = config_of("grid_trader");
+    config.set("volatility_multiplier", "0");
+    config.set("grid_step_pct", "0.001");
+    config.set("fee_rate", "0.0002");
+    config.set("fee_margin_pct", "0.0001");
+    return config;
+}
+
 struct Made {
     LoopService::Caller caller;
     Symbol symbol;
     std::string type;
+    Json config;
 };
 
 Result<std::string> create(StrategiesWorld& world, const Made& made) {
@@ -241,7 +257,7 @@ Result<std::string> create(StrategiesWorld& world, const Made& made) {
     request.strategy_type = made.type;
     request.account_id = default_account_id();
     request.market_symbol = made.symbol.text();
-    request.config = config_of(made.type);
+    request.config = made.config;
     request.mode = InstanceMode::observe;
     TRY_ASSIGN(const Json answer, world.ask([&](LoopService::Reply reply) {
         return world.plane().strategies->create_turn(
@@ -290,7 +306,8 @@ Result<std::int64_t> populate(StrategiesWorld& world, const StrategiesBenchOptio
         const bool is_first = round < markets;
         // The first of a market is the one that trades: every second one a grid.
         const std::int64_t kind = is_first ? (round % 2 == 0 ? 0 : 1 + round % 3) : i / 3 % 4;
-        made.type = kTypes[static_cast<std::size_t>(kind)];
+        made.type = kTypes[options.acting ? 0 : static_cast<std::size_t>(kind)];
+        made.config = options.acting ? acting_config() : config_of(made.type);
         TRY_ASSIGN(const std::string id, create(world, made));
         if (is_first) {
             TRY(activate(world, made, id));
@@ -300,46 +317,71 @@ Result<std::int64_t> populate(StrategiesWorld& world, const StrategiesBenchOptio
     return active;
 }
 
-double median_ms(std::vector<double> rounds_ms) {
-    return rounds_ms.empty() ? 0 : median_of(std::move(rounds_ms));
-}
+// What the measured rounds took, and which of them somebody acted in.
+struct RoundTimes {
+    std::vector<double> all_ms;
+    std::vector<double> quiet_ms;
+    std::vector<double> acting_ms;
+    std::int64_t acting = 0;
+
+    void add(const StrategiesWorld::Round& round) {
+        all_ms.push_back(static_cast<double>(round.cpu_us) / 1e3);
+        (round.acting == 0 ? quiet_ms : acting_ms).push_back(all_ms.back());
+        acting += round.acting;
+    }
+
+    void fill(StrategiesBenchReport& report) const {
+        report.acting = static_cast<double>(acting) / static_cast<double>(all_ms.size());
+        report.round_max_ms = *std::max_element(all_ms.begin(), all_ms.end());
+        report.round_p50_ms = report.spreads.note("round_cpu_p50_ms", all_ms, 3);
+        report.quiet_p50_ms = report.spreads.note("quiet_round_cpu_p50_ms", quiet_ms, 3);
+        report.acting_p50_ms = report.spreads.note("acting_round_cpu_p50_ms", acting_ms, 3);
+        report.acting_rounds = std::ssize(acting_ms);
+        std::vector<std::int64_t> sorted_us;
+        for (const double ms : acting_ms) {
+            sorted_us.push_back(static_cast<std::int64_t>(ms * 1e3));
+        }
+        std::ranges::sort(sorted_us);
+        report.acting_p99_ms = static_cast<double>(percentile_of(sorted_us, 0.99)) / 1e3;
+    }
+};
 
 }  // namespace
 
 Result<StrategiesBenchReport> run_strategies_bench(const StrategiesBenchOptions& options) {
     TRY_ASSIGN(const ScratchFolder folder, ScratchFolder::create(options.folder));
-    StrategiesWorld world;
+    if (options.acting && options.instances > options.accounts * kMarketsOfAnAccount) {
+        return fail(
+            errors::invalid_request,
+            fmt::format("{} accounts have fewer concerns than that.", options.accounts),
+            "Give one account for every nine strategies.");
+    }
+    StrategiesWorld world(options.acting ? kActingRound : kRound);
     TRY(world.open(folder.file("data")));
     StrategiesBenchReport report;
     TRY_ASSIGN(report.active, populate(world, options));
     for (std::int64_t i = 0; i < options.warm_up; ++i) {
         TRY(world.tick());
     }
-    std::vector<double> all_ms;
-    std::vector<double> quiet_ms;
-    std::int64_t acting = 0;
+    RoundTimes times;
     for (std::int64_t i = 0; i < options.rounds; ++i) {
         TRY_ASSIGN(const StrategiesWorld::Round round, world.tick());
-        all_ms.push_back(static_cast<double>(round.cpu_us) / 1e3);
-        acting += round.acting;
-        if (round.acting == 0) {
-            quiet_ms.push_back(all_ms.back());
-        }
+        times.add(round);
+    }
+    if (options.acting && times.acting == 0) {
+        return fail(errors::unavailable, "No strategy acted, so that nothing was measured.");
     }
     report.instances = options.instances;
     report.running = static_cast<std::int64_t>(world.plane().running.size());
     report.accounts = options.accounts;
     report.rounds = options.rounds;
     report.open_orders = world.open_orders();
-    report.acting = static_cast<double>(acting) / static_cast<double>(options.rounds);
-    report.round_max_ms = *std::max_element(all_ms.begin(), all_ms.end());
-    report.round_p50_ms = median_ms(std::move(all_ms));
-    report.quiet_p50_ms = median_ms(std::move(quiet_ms));
+    times.fill(report);
     return report;
 }
 
 Json encode(const StrategiesBenchReport& report) {
-    return Json::object({
+    Json json = Json::object({
         {"instances", report.instances},
         {"running", report.running},
         {"active", report.active},
@@ -350,7 +392,12 @@ Json encode(const StrategiesBenchReport& report) {
         {"round_cpu_p50_ms", rounded(report.round_p50_ms, 3)},
         {"round_cpu_max_ms", rounded(report.round_max_ms, 3)},
         {"quiet_round_cpu_p50_ms", rounded(report.quiet_p50_ms, 3)},
+        {"acting_rounds", report.acting_rounds},
+        {"acting_round_cpu_p50_ms", rounded(report.acting_p50_ms, 3)},
+        {"acting_round_cpu_p99_ms", rounded(report.acting_p99_ms, 3)},
     });
+    report.spreads.write(json);
+    return json;
 }
 
 std::string to_text(const StrategiesBenchReport& report) {
@@ -359,7 +406,8 @@ std::string to_text(const StrategiesBenchReport& report) {
         "ticks\n"
         "in every round, {:.1f} act on it. CPU of the engine's thread, commits to disk included.\n"
         "round            p50 {:.1f} ms, max {:.1f} ms of {} rounds\n"
-        "nobody acts      p50 {:.1f} ms\n",
+        "nobody acts      p50 {:.1f} ms\n"
+        "somebody acts    p50 {:.1f} ms, p99 {:.1f} ms of {} rounds\n",
         report.running,
         report.accounts,
         report.active,
@@ -368,7 +416,10 @@ std::string to_text(const StrategiesBenchReport& report) {
         report.round_p50_ms,
         report.round_max_ms,
         report.rounds,
-        report.quiet_p50_ms);
+        report.quiet_p50_ms,
+        report.acting_p50_ms,
+        report.acting_p99_ms,
+        report.acting_rounds);
 }
 
 }  // namespace interlock

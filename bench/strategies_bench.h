@@ -4,7 +4,8 @@
 //
 // Types are mixed evenly over the accounts and their markets. In each market one strategy is
 // active, every second time a grid with orders in the book; the others observe. All tick in every
-// round.
+// round. A grid that stands acts once in many minutes; with `acting` every strategy is an active
+// grid with narrow steps and a round is a minute of the market, so that many act.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -21,6 +23,7 @@ struct StrategiesBenchOptions {
     std::int64_t accounts = 8;
     std::int64_t rounds = 50;
     std::int64_t warm_up = 20;  // Rounds before, in which the grids are laid out.
+    bool acting = false;
 };
 
 struct StrategiesBenchReport {
@@ -36,6 +39,11 @@ struct StrategiesBenchReport {
     double round_max_ms = 0;
     // Of rounds in which nobody acted; 0 when there was none.
     double quiet_p50_ms = 0;
+    // Of rounds in which somebody acted.
+    std::int64_t acting_rounds = 0;
+    double acting_p50_ms = 0;
+    double acting_p99_ms = 0;
+    Spreads spreads = {};
 };
 
 Result<StrategiesBenchReport> run_strategies_bench(const StrategiesBenchOptions& options);

@@ -37,7 +37,9 @@ public:
     Driver(BenchPlane& bench, const TurnLoadOptions& options)
         : bench_(bench),
           options_(options),
-          requests_(options.kind, bench.ids()),
+          keys_(options.keys != nullptr ? *options.keys : static_cast<IdSource&>(bench.ids())),
+          requests_(options.kind, keys_),
+          tenant_(TenantId::trusted(options.tenant_id)),
           done_(options.callers, 0),
           sent_at_(options.callers) {
         answered_.reserve(options.callers);
@@ -96,9 +98,9 @@ private:
 
     void submit_probe(std::size_t caller) {
         ProbeRequest request;
-        request.decision_id = DecisionId::trusted(bench_.ids().new_id("dec"));
+        request.decision_id = DecisionId::trusted(keys_.new_id("dec"));
         request.tick_id = TickId::trusted("tick_" + std::to_string(submitted_));
-        request.idempotency_key = IdempotencyKey::trusted(bench_.ids().new_id("idem"));
+        request.idempotency_key = IdempotencyKey::trusted(keys_.new_id("idem"));
         // As the HTTP face does it: the hash stands for the request under its key.
         std::string canonical;
         canonical.reserve(256);
@@ -157,8 +159,9 @@ private:
 
     BenchPlane& bench_;
     const TurnLoadOptions& options_;
+    IdSource& keys_;
     BenchRequests requests_;
-    const TenantId tenant_ = TenantId::trusted("bench");
+    const TenantId tenant_;
     Principal agent_;
     BoundedQueue<std::vector<Completion>> done_;
     // Belongs to the engine thread: there are fewer callers than its queue takes, so none is ever

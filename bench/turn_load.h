@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -33,6 +34,8 @@ struct TurnLoadOptions {
     std::size_t callers = 1;
     TurnKind kind = TurnKind::probe;  // Decisions need a plane that trades.
     TurnSource* source = nullptr;     // Outlives the load; null: turns of the kind.
+    std::string tenant_id = "bench";
+    IdSource* keys = nullptr;  // Of the requests; outlives the load; null: the plane's, random.
     // Ends with whichever comes first.
     std::int64_t turns_max = 1'000'000;
     std::chrono::milliseconds duration{1000};

@@ -59,21 +59,33 @@ struct Rounds {
     }
 
     void fill(TurnsRow& row) const {
+        Spreads& spreads = row.spreads;
         row.rounds = std::ssize(turns_per_s);
-        row.turns_per_s = median_of(turns_per_s);
-        row.raw_turns_per_s = median_of(raw_per_s);
-        row.fdatasync_per_s = median_of(sync_per_s);
-        row.mean_batch = median_of(mean_batch);
-        row.engine_cpu_share = median_of(engine_share);
-        row.commit_share = median_of(commit_share);
-        row.machine_cpu_share = median_of(machine_share);
-        row.server_cpu_share = median_of(server_share);
-        row.bare_http_per_s = median_of(bare_per_s);
-        row.p50_us = median_of(p50_us);
-        row.p99_us = median_of(p99_us);
+        row.turns_per_s = spreads.note("turns_per_s", turns_per_s, 1);
+        row.raw_turns_per_s = spreads.note("raw_turns_per_s", raw_per_s, 1);
+        row.fdatasync_per_s = spreads.note("fdatasync_per_s", sync_per_s, 1);
+        row.mean_batch = spreads.note("mean_batch", mean_batch, 2);
+        row.engine_cpu_share = spreads.note("engine_cpu_share", engine_share, 3);
+        row.commit_share = spreads.note("commit_share", commit_share, 3);
+        row.machine_cpu_share = spreads.note("machine_cpu_share", machine_share, 3);
+        row.server_cpu_share = spreads.note("server_cpu_share", server_share, 3);
+        row.bare_http_per_s = spreads.note("bare_http_per_s", bare_per_s, 1);
+        row.p50_us = spreads.note("p50_us", p50_us);
+        row.p99_us = spreads.note("p99_us", p99_us);
         row.max_us = *std::max_element(max_us.begin(), max_us.end());
-        row.fdatasync_p50_us = median_of(sync_p50_us);
+        row.fdatasync_p50_us = spreads.note("fdatasync_p50_us", sync_p50_us);
         row.commit_bytes = commit_bytes;
+        spreads.note("ratio", ratios(), 3);
+    }
+
+private:
+    std::vector<double> ratios() const {
+        std::vector<double> yardsticks;
+        for (std::size_t i = 0; i < raw_per_s.size(); ++i) {
+            yardsticks.push_back(
+                TurnsRow::yardstick_per_s(raw_per_s[i], i < bare_per_s.size() ? bare_per_s[i] : 0));
+        }
+        return ratios_of(turns_per_s, yardsticks);
     }
 };
 

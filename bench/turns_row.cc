@@ -14,11 +14,18 @@ constexpr double kUsedUp = 0.85;
 
 }  // namespace
 
+double TurnsRow::yardstick_per_s(double raw_per_s, double bare_http_per_s) {
+    return bare_http_per_s > 0 ? std::min(bare_http_per_s, raw_per_s) : raw_per_s;
+}
+
 double TurnsRow::yardstick_per_s() const {
-    return bare_http_per_s > 0 ? std::min(bare_http_per_s, raw_turns_per_s) : raw_turns_per_s;
+    return yardstick_per_s(raw_turns_per_s, bare_http_per_s);
 }
 
 double TurnsRow::ratio() const {
+    if (const Spread noted = spreads.of("ratio"); noted.runs > 0) {
+        return noted.median;
+    }
     return yardstick_per_s() > 0 ? turns_per_s / yardstick_per_s() : 0;
 }
 
@@ -68,6 +75,7 @@ Json encode(const TurnsRow& row) {
     if (row.bare_http_per_s > 0) {
         json.set("bare_http_per_s", rounded(row.bare_http_per_s, 1));
     }
+    row.spreads.write(json);
     return json;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -40,8 +41,12 @@ struct TurnsRow {
     double ratio() const;
     // How many times one bare sync a turn takes.
     double p50_per_sync() const;
+    // The same of one round.
+    static double yardstick_per_s(double raw_per_s, double bare_http_per_s);
     // What kept it from going faster: "disk", "engine thread", "all cores" or "callers".
     std::string_view saturated() const;
+
+    Spreads spreads = {};
 };
 
 Json encode(const TurnsRow& row);

@@ -39,6 +39,45 @@ TEST(Latency, TheMedianIgnoresOneWildRound) {
     EXPECT_EQ(median_of(std::vector<std::int64_t>{4, 2}), 3);
 }
 
+TEST(Latency, TheMedianOfAnEvenNumberLiesInTheMiddle) {
+    EXPECT_DOUBLE_EQ(median_of(std::vector<double>{4, 1, 3, 2}), 2.5);
+    EXPECT_EQ(median_of(std::vector<std::int64_t>{10, 20}), 15);
+}
+
+TEST(Spreads, ARowTellsTheWholeRangeOfItsRounds) {
+    Spreads spreads;
+    EXPECT_DOUBLE_EQ(spreads.note("per_s", std::vector<double>{30, 10, 20}, 1), 20);
+    EXPECT_EQ(spreads.note("p50_us", std::vector<std::int64_t>{7, 9}), 8);
+    Json row = Json::object({{"per_s", 20}});
+    spreads.write(row);
+    EXPECT_EQ(
+        to_text(row),
+        R"({"per_s":20,"per_s_min":10.0,"per_s_max":30.0,"p50_us_min":7,"p50_us_max":9,"runs":3})");
+    EXPECT_EQ(spreads.of("per_s").runs, 3);
+    EXPECT_EQ(spreads.of("another").runs, 0);
+}
+
+TEST(Spreads, WithoutRoundsThereIsNoRange) {
+    Spreads spreads;
+    EXPECT_EQ(spreads.note("per_s", std::vector<double>{}), 0);
+    Json row = Json::object();
+    spreads.write(row);
+    EXPECT_EQ(to_text(row), R"({"runs":0})");
+}
+
+TEST(Spreads, ARatioIsThatOfEachRound) {
+    const std::vector<double> ratios = ratios_of({10, 30, 5}, {20, 20, 0});
+    EXPECT_EQ(ratios, (std::vector<double>{0.5, 1.5}));
+}
+
+TEST(TurnsRow, TheRatioIsTheMedianOfTheRoundsOwnRatios) {
+    TurnsRow row;
+    row.turns_per_s = 100;
+    row.raw_turns_per_s = 100;
+    row.spreads.note("ratio", std::vector<double>{0.7, 0.8, 0.6}, 3);
+    EXPECT_DOUBLE_EQ(row.ratio(), 0.7);
+}
+
 TEST(TurnsRow, InProcessIsMeasuredAgainstRawSqlite) {
     TurnsRow row;
     row.turns_per_s = 600;

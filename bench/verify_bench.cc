@@ -117,13 +117,14 @@ Result<VerifyBenchReport> run_verify_bench(const VerifyBenchOptions& options) {
         const double bytes = static_cast<double>(options.artifacts * options.artifact_bytes);
         megabytes.push_back(bytes / 1e6 / std::max(whole.seconds - bare.seconds, 1e-9));
     }
-    report.records_per_second = median_of(records);
-    report.artifact_megabytes_per_second = median_of(megabytes);
+    report.records_per_second = report.spreads.note("records_per_second", records);
+    report.artifact_megabytes_per_second =
+        report.spreads.note("artifact_megabytes_per_second", megabytes);
     return report;
 }
 
 Json encode(const VerifyBenchReport& report) {
-    return Json::object({
+    Json json = Json::object({
         {"records", report.records},
         {"seals", report.seals},
         {"artifacts", report.artifacts},
@@ -131,6 +132,8 @@ Json encode(const VerifyBenchReport& report) {
         {"artifact_megabytes_per_second", rounded(report.artifact_megabytes_per_second, 0)},
         {"rounds", report.rounds},
     });
+    report.spreads.write(json);
+    return json;
 }
 
 std::string to_text(const VerifyBenchReport& report) {

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "bench/spread.h"
 
 namespace interlock {
 
@@ -26,6 +27,7 @@ struct VerifyBenchReport {
     double records_per_second = 0;             // Medians of the rounds.
     double artifact_megabytes_per_second = 0;  // Beyond the time of the records.
     int rounds = 0;
+    Spreads spreads = {};
 };
 // Fails when the ledger does not verify.
 Result<VerifyBenchReport> run_verify_bench(const VerifyBenchOptions& options);

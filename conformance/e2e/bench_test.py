@@ -34,8 +34,17 @@ def main():
         assert not missing, f"{row} lacks {missing}"
         assert row["turns_per_s"] > 0 and row["raw_turns_per_s"] > 0, row
         assert (row["transport"] == "http") == ("bare_http_per_s" in row), row
+    for kind in ("turns", "decisions"):
+        grown = lines_of(
+            kind, "--grown", "400", "--seconds", "0.1", "--rounds", "2", "--callers", "4",
+            *(["--transport", "inprocess"] if kind == "decisions" else []))
+        assert [row["transport"] for row in grown] == ["inprocess", "http"][:len(grown)], grown
+        for row in grown:
+            assert row["grown"] == 400 and row["turns_per_s"] > 0 < row["raw_turns_per_s"], row
+            assert row["p50_us"] <= row["p99_us"] <= row["max_us"] and row["runs"] == 2, row
     (start,) = lines_of("start", "--rounds", "1", "--turns", "100")
     assert start["ready_p50_us"] > 0 and start["resident_bytes"] > 0, start
+    assert start["tradeable_p50_us"] > start["ready_p50_us"] == start["ready_p50_us_max"], start
     decisions = lines_of(
         "decisions", "--seconds", "0.1", "--rounds", "1", "--callers", "8")
     assert [row["transport"] for row in decisions] == ["inprocess", "http"], decisions
@@ -43,6 +52,15 @@ def main():
         missing = FIELDS - row.keys()
         assert not missing, f"{row} lacks {missing}"
         assert row["turns_per_s"] > 0 and row["raw_turns_per_s"] > 0, row
+    executed = lines_of("execute", "--seconds", "0.3", "--rounds", "2", "--callers", "1,4")
+    assert [(row["transport"], row["callers"]) for row in executed] == [
+        ("inprocess", 1), ("inprocess", 4), ("http", 1), ("http", 4)], executed
+    for row in executed:
+        assert row["paths"] > 0 and row["runs"] == 2, row
+        assert row["ratio_min"] <= row["ratio"] <= row["ratio_max"], row
+        # validate, dry run, execute, its outcome, verify, the venue's report
+        assert row["turns_per_path"] >= 6, row
+        assert row["path_p50_us"] >= row["execute_p50_us"] > 0 < row["verify_p50_us"], row
     (control,) = lines_of("control", "--seconds", "0.1", "--rounds", "1", "--callers", "8")
     for side in ("plain", "control", "http_plain", "http_control"):
         assert control[side]["per_s"] > 0, control
@@ -56,11 +74,13 @@ def main():
     assert replay["decisions"] == 50 and replay["decisions_per_minute"] > 0, replay
     (bots,) = lines_of(
         "bots", "--part", "reads,pulses,isolation", "--seconds", "1", "--rounds", "1",
-        "--endpoints", "/status,/positions", "--bots", "4", "--pulse-seconds", "15")
+        "--endpoints", "/status,/positions", "--bots", "4", "--pulse-seconds", "15",
+        "--acting-bots", "2")
     assert [row["endpoint"] for row in bots["reads"]] == ["/status", "/positions"], bots
     for row in bots["reads"]:
         assert row["bare_per_s"] > 0 and row["header_per_s"] > 0 and row["path_per_s"] > 0, row
     assert bots["pulses"]["bots"] == 4 and bots["pulses"]["pulses"] >= 1, bots
+    assert 0 < bots["pulses"]["acting"] < bots["pulses"]["pulses"], bots
     assert bots["pulses"]["missed"] == bots["pulses"]["stalled"] == 0, bots
     assert len(bots["isolation"]) == 12 and all(row["calls"] > 0 for row in bots["isolation"]), bots
     (idle,) = lines_of("bots", "--part", "growth", "--bots", "2", "--pulse-seconds", "3")

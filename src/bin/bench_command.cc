@@ -26,18 +26,45 @@ constexpr std::string_view kHowMeasured =
     "  engine   share of one core used by the engine thread (HTTP: by the busiest thread)\n"
     "  machine  share of all cores used by server and load together\n\n";
 
+constexpr std::string_view kHowGrownIsMeasured =
+    "On a database that holds so many turns already, as `bench turns` otherwise. In process, what\n"
+    "commits took, how often the log started over on the committing thread, how long that thread\n"
+    "waited for the other one's checkpoint then, and how long it worked; longest/all, in us.\n\n";
+
+constexpr std::string_view kHowExecuteIsMeasured =
+    "Each caller is a planner with a tenant of its own and one call under way: validate, dry run,\n"
+    "execute (answered when filled) and verify, again and again. Microseconds, of a step p50/p99.\n"
+    "  bare/s   bare prepared statements writing the rows of such paths, same batch size\n"
+    "  ratio    paths/s against bare/s\n\n";
+
 constexpr std::string_view kHowMatchingIsMeasured =
     "One thread, one symbol, a seeded stream of new orders, cancels, amends and takers with\n"
-    "self-trade prevention on; events are counted and thrown away. orders/s and ns/order are\n"
-    "medians over whole passes. The percentiles are of single calls and contain two readings of\n"
-    "the clock ({} ns here). Equal fingerprints mean equal events.\n\n";
+    "self-trade prevention on; events are counted and thrown away. calls/s and ns/call are\n"
+    "medians over whole passes; calls of an order that is gone are refused and\n"
+    "counted as well. The percentiles are of single calls and contain two readings of the clock\n"
+    "({} ns here). Equal fingerprints mean equal events.\n\n";
 
 struct TurnsFlags {
     std::vector<std::int64_t> callers{1, 8, 64, 256};
     std::vector<std::string> transports{"inprocess", "http"};
     double seconds = 1;
     int rounds = 3;
+    std::int64_t grown = 0;
+    std::string keys = "random";
+    std::int64_t wal_restart_mib = kWalRestartBytes >> 20;
 };
+
+GrownBenchOptions grown_options_of(const TurnsFlags& flags, TurnKind kind) {
+    GrownBenchOptions options;
+    options.kind = kind;
+    options.grown = flags.grown;
+    options.callers = flags.callers;
+    options.ordered_keys = flags.keys == "ordered";
+    options.wal_restart_bytes = flags.wal_restart_mib << 20;
+    options.seconds = flags.seconds;
+    options.rounds = flags.rounds;
+    return options;
+}
 
 bool is_chosen(const std::vector<std::string>& chosen, std::string_view word) {
     return std::find(chosen.begin(), chosen.end(), word) != chosen.end();
@@ -55,8 +82,24 @@ void add_load(CommandLine& line, CLI::App& command, TurnKind kind, TurnsFlags de
     command.add_option("--transport", flags->transports, "inprocess, http or both.")
         ->delimiter(',')
         ->check(CLI::IsMember({"inprocess", "http"}));
+    command.add_option("--grown", flags->grown, "On a database with so many of them already.")
+        ->check(CLI::Range(0, 10'000'000));
+    command.add_option("--keys", flags->keys, "With --grown in process: random or ordered.")
+        ->check(CLI::IsMember({"random", "ordered"}));
+    command
+        .add_option(
+            "--wal-restart-mib",
+            flags->wal_restart_mib,
+            "With --grown in process: where the write-ahead log starts over.")
+        ->check(CLI::Range(1, 1024));
     command.callback([&line, flags, kind] {
         line.run = [&line, flags, kind] {
+            if (flags->grown > 0) {
+                GrownBenchOptions grown = grown_options_of(*flags, kind);
+                grown.inprocess = is_chosen(flags->transports, "inprocess");
+                grown.http = is_chosen(flags->transports, "http");
+                return run_bench_grown_command(line.global, std::move(grown));
+            }
             TurnsBenchOptions options;
             options.callers = flags->callers;
             options.kind = kind;
@@ -78,6 +121,34 @@ void add_turns(CommandLine& line, CLI::App& bench) {
     TurnsFlags defaults;
     defaults.callers = {64};
     add_load(line, *decisions, TurnKind::decision, std::move(defaults));
+}
+
+void add_execute(CommandLine& line, CLI::App& bench) {
+    CLI::App* command = bench.add_subcommand(
+        "execute", "Whole orders per second: validate, dry run, execute, filled, verified.");
+    const auto flags = std::make_shared<TurnsFlags>();
+    flags->callers = {1, 8, 32};
+    command->add_option("--seconds", flags->seconds, "Length of each measurement.")
+        ->check(CLI::Range(0.05, 600.0));
+    command->add_option("--rounds", flags->rounds, "Repetitions; medians are reported.")
+        ->check(CLI::Range(1, 100));
+    command->add_option("--callers", flags->callers, "Numbers of planners, a tenant each.")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 256));
+    command->add_option("--transport", flags->transports, "inprocess, http or both.")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"inprocess", "http"}));
+    command->callback([&line, flags] {
+        line.run = [&line, flags] {
+            ExecuteBenchOptions options;
+            options.callers = flags->callers;
+            options.inprocess = is_chosen(flags->transports, "inprocess");
+            options.http = is_chosen(flags->transports, "http");
+            options.seconds = flags->seconds;
+            options.rounds = flags->rounds;
+            return run_bench_execute_command(line.global, std::move(options));
+        };
+    });
 }
 
 void add_control(CommandLine& line, CLI::App& bench) {
@@ -102,7 +173,8 @@ void add_strategies(CommandLine& line, CLI::App& bench) {
     command->add_option("--instances", options->instances, "Live strategies.")
         ->check(CLI::Range(1, 10'000));
     command->add_option("--accounts", options->accounts, "Accounts that they are spread over.")
-        ->check(CLI::Range(1, 1000));
+        ->check(CLI::Range(1, 2000));
+    command->add_flag("--acting", options->acting, "All of them active grids with narrow steps.");
     command->add_option("--rounds", options->rounds, "Rounds; the median is reported.")
         ->check(CLI::Range(1, 10'000));
     command->callback([&line, options] {
@@ -157,7 +229,7 @@ void add_verify(CommandLine& line, CLI::App& bench) {
 
 void add_start(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand(
-        "start", "Time from start to ready on an existing data folder, and idle memory.");
+        "start", "Time from start to ready and to trading on an existing folder, and idle memory.");
     const auto options = std::make_shared<StartBenchOptions>();
     command->add_option("--rounds", options->rounds, "Starts.")->check(CLI::Range(1, 1000));
     command->add_option("--turns", options->turns, "Turns that the data folder holds.")
@@ -175,7 +247,7 @@ struct MatchingFlags {
 
 void add_matching(CommandLine& line, CLI::App& bench) {
     CLI::App* command = bench.add_subcommand(
-        "matching", "Orders per second of the matching engine alone, on seeded streams.");
+        "matching", "Calls per second of the matching engine alone, on seeded streams.");
     const auto flags = std::make_shared<MatchingFlags>();
     for (const MatchingMix& mix : kMatchingMixes) {
         flags->mixes.emplace_back(mix.name);
@@ -266,6 +338,8 @@ void add_bots(CommandLine& line, CLI::App& bench) {
     command->add_option("--endpoints", options.endpoints, "Reads to measure, such as /status.")
         ->delimiter(',');
     command->add_option("--bots", options.bots, "Bots that pulse.")->check(CLI::Range(1, 10'000));
+    command->add_option("--acting-bots", options.acting_bots, "Of them, whose orders change.")
+        ->check(CLI::Range(0, 1000));
     command->add_option("--pulse-seconds", options.pulse_seconds, "How long they are watched.")
         ->check(CLI::Range(1, 86'400));
     command->callback([&line, flags] {
@@ -360,12 +434,11 @@ ExitCode print_report(const GlobalOptions& global, const Result<Report>& ran) {
     return ExitCode::ok;
 }
 
-}  // namespace
-
-ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions options) {
-    options.folder = global.data;
-    std::vector<TurnsRow> rows;
-    const auto ran = run_turns_bench(options, [&](const TurnsRow& row) {
+// Each row as a line of JSON when it is there, or all of them as one table.
+template <class Row, class Run>
+ExitCode print_rows(const GlobalOptions& global, std::string_view how, const Run& run) {
+    std::vector<Row> rows;
+    const auto ran = run([&](const Row& row) {
         rows.push_back(row);
         if (global.json) {
             std::cout << to_text(encode(row)) << std::endl;
@@ -377,40 +450,36 @@ ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions 
         return report(global, ran.error());
     }
     if (!global.json) {
-        std::cout << kHowMeasured << to_table(rows);
+        std::cout << how << to_table(rows);
     }
     return ExitCode::ok;
 }
 
+}  // namespace
+
+ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions options) {
+    options.folder = global.data;
+    return print_rows<TurnsRow>(
+        global, kHowMeasured, [&](const auto& on_row) { return run_turns_bench(options, on_row); });
+}
+
+ExitCode run_bench_grown_command(const GlobalOptions& global, GrownBenchOptions options) {
+    options.folder = global.data;
+    return print_rows<GrownRow>(global, kHowGrownIsMeasured, [&](const auto& on_row) {
+        return run_grown_bench(options, on_row);
+    });
+}
+
+ExitCode run_bench_execute_command(const GlobalOptions& global, ExecuteBenchOptions options) {
+    options.folder = global.data;
+    return print_rows<ExecuteRow>(global, kHowExecuteIsMeasured, [&](const auto& on_row) {
+        return run_execute_bench(options, on_row);
+    });
+}
+
 ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions options) {
     options.folder = global.data;
-    const auto ran = run_start_bench(options);
-    if (!ran) {
-        return report(global, ran.error());
-    }
-    if (global.json) {
-        std::cout << to_text(Json::object({
-                         {"ready_p50_us", ran->ready.p50_us},
-                         {"ready_max_us", ran->ready.max_us},
-                         {"first_us", ran->first.microseconds},
-                         {"resident_bytes", ran->resident_bytes},
-                         {"turns", ran->turns},
-                         {"rounds", ran->rounds},
-                     }))
-                  << std::endl;
-        return ExitCode::ok;
-    }
-    std::cout << fmt::format(
-        "{} starts on a data folder with {} turns\n"
-        "start to ready   first {:.1f} ms, p50 {:.1f} ms, max {:.1f} ms\n"
-        "idle memory      {:.1f} MB resident\n",
-        ran->rounds,
-        ran->turns,
-        static_cast<double>(ran->first.microseconds) / 1e3,
-        static_cast<double>(ran->ready.p50_us) / 1e3,
-        static_cast<double>(ran->ready.max_us) / 1e3,
-        static_cast<double>(ran->resident_bytes) / 1e6);
-    return ExitCode::ok;
+    return print_report(global, run_start_bench(options));
 }
 
 ExitCode run_bench_verify_command(const GlobalOptions& global, VerifyBenchOptions options) {
@@ -498,6 +567,7 @@ void add_bench_command(CommandLine& line) {
     CLI::App* bench = line.app.add_subcommand("bench", "Measure this machine with and without us.");
     bench->require_subcommand(1);
     add_turns(line, *bench);
+    add_execute(line, *bench);
     add_control(line, *bench);
     add_strategies(line, *bench);
     add_tick(line, *bench);

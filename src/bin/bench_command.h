@@ -1,5 +1,5 @@
 // `interlock bench
-// turns|decisions|control|strategies|tick|replay|verify|start|matching|paper|gates|
+// turns|decisions|execute|control|strategies|tick|replay|verify|start|matching|paper|gates|
 // backtest|bots|relay`: numbers of this machine, ours and bare ones.
 #pragma once
 
@@ -8,7 +8,9 @@
 #include "bench/backtest_bench.h"
 #include "bench/bots_bench.h"
 #include "bench/control_bench.h"
+#include "bench/execute_bench.h"
 #include "bench/gates_bench.h"
+#include "bench/grown_bench.h"
 #include "bench/loop_bench.h"
 #include "bench/matching_bench.h"
 #include "bench/paper_bench.h"
@@ -22,8 +24,10 @@
 
 namespace interlock {
 
-// For these eight, --data names the folder whose disk is measured.
+// For these, --data names the folder whose disk is measured.
 ExitCode run_bench_turns_command(const GlobalOptions& global, TurnsBenchOptions options);
+ExitCode run_bench_grown_command(const GlobalOptions& global, GrownBenchOptions options);
+ExitCode run_bench_execute_command(const GlobalOptions& global, ExecuteBenchOptions options);
 ExitCode run_bench_control_command(const GlobalOptions& global, ControlBenchOptions options);
 ExitCode run_bench_strategies_command(const GlobalOptions& global, StrategiesBenchOptions options);
 ExitCode run_bench_start_command(const GlobalOptions& global, StartBenchOptions options);

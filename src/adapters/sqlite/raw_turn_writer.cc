@@ -282,7 +282,7 @@ Result<void> require_all_rows(SqliteDb& db, std::span<const TurnCommit> turns) {
             if (!found || rows.integer(0) != number) {
                 return fail(
                     errors::invalid_request,
-                    "the recorded turns do not start at an empty store: " + std::string(key));
+                    "the recorded turns do not start where this store is: " + std::string(key));
             }
         }
         return {};

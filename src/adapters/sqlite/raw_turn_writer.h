@@ -18,7 +18,8 @@
 namespace interlock {
 
 struct RawWriteOptions {
-    std::string path;  // Of a database that does not exist yet.
+    // Of a database that does not exist yet, or of a copy of the store as it was before the turns.
+    std::string path;
     std::size_t turns_per_batch = 1;
 };
 
@@ -27,9 +28,9 @@ struct RawWriteReport {
     std::int64_t batches = 0;
 };
 
-// `turns` must be all that was committed since an empty store, in order: an update of a row that is
-// not there would be cheaper than the real one, so afterwards the rows are counted and a shortfall
-// is an Error.
+// `turns` must be all that was committed since an empty store, or since the copy, in order: an
+// update of a row that is not there would be cheaper than the real one, so afterwards the rows are
+// counted and a shortfall is an Error.
 Result<RawWriteReport> write_turns_raw(
     const RawWriteOptions& options, std::span<const TurnCommit> turns, Clock& clock);
 

@@ -101,4 +101,24 @@ TEST(RawTurnWriter, RefusesTurnsThatDoNotStartAtAnEmptyStore) {
     EXPECT_EQ(report.error(), errors::invalid_request);
 }
 
+// As benchmarks on grown data do: what came before is copied, what comes then is written bare.
+TEST(RawTurnWriter, GoesOnWhereACopyOfTheStoreStands) {
+    const TempFolder folder;
+    StandingClock clock;
+    const auto turns = all_kinds(7);
+    const std::span<const TurnCommit> all(turns);
+    ASSERT_TRUE(write_turns_raw({.path = folder / "raw.db"}, all.first(4), clock).has_value());
+    const auto rest =
+        write_turns_raw({.path = folder / "raw.db", .turns_per_batch = 2}, all.subspan(4), clock);
+    ASSERT_TRUE(rest.has_value()) << rest.error().message;
+    EXPECT_EQ(rest->batches, 2);
+
+    SqliteLedgerOptions options;
+    options.path = folder / "raw.db";
+    const auto store = SqliteLedgerStore::open(options);
+    ASSERT_TRUE(store.has_value());
+    EXPECT_EQ((*store)->read_ledger(kAlice, 0, 100).value().size(), 7u);
+    EXPECT_EQ((*store)->load_state("m").value()->version, 7);
+}
+
 }  // namespace interlock

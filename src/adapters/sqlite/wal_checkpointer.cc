@@ -3,10 +3,27 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/log.h"
 
 namespace interlock {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+Duration since(SteadyClock::time_point begin) {
+    return {
+        std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - begin).count()};
+}
+
+}  // namespace
+
+// By one thread at a time.
+void WalCheckpointer::Spent::add(Duration span) {
+    all_us += span.microseconds;
+    longest_us = std::max(longest_us.load(), span.microseconds);
+}
 
 WalCheckpointer::WalCheckpointer(SqliteDb& writer, const WalCheckpointerOptions&)
     : writer_(writer) {}
@@ -53,6 +70,7 @@ void WalCheckpointer::after_commit() {
     const std::int64_t pages = wal_pages_.load(std::memory_order_relaxed);
     if (pages < pages_at_request_) {
         pages_at_request_ = 0;  // Everything had been moved and the log started over by itself.
+        moved_pages_ = 0;
         pages_at_refusal_ = 0;
     }
     if (pages >= std::max(restart_pages_, pages_at_refusal_)) {
@@ -74,7 +92,14 @@ WalCounters WalCheckpointer::counters() const {
         .passive_checkpoints = passive_checkpoints_,
         .restarts = restarts_,
         .restarts_refused = restarts_refused_,
-        .failures = failures_};
+        .failures = failures_,
+        .restart_wait = {restart_wait_.all_us},
+        .restart_wait_max = {restart_wait_.longest_us},
+        .restart_work = {restart_work_.all_us},
+        .restart_work_max = {restart_work_.longest_us},
+        .restart_pages = left_pages_,
+        .passive_work = {passive_work_.all_us},
+        .passive_work_max = {passive_work_.longest_us}};
 }
 
 void WalCheckpointer::request() {
@@ -95,18 +120,26 @@ void WalCheckpointer::run() {
         requested_ = false;
         lock.unlock();
         if (!halted_) {
-            const std::lock_guard checkpointing(checkpoint_mutex_);
-            const int code = sqlite3_wal_checkpoint_v2(
-                own_db_->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-            if (code == SQLITE_OK) {
-                ++passive_checkpoints_;
-            } else if ((code & 0xff) != SQLITE_BUSY) {
-                // The log still holds every page, so nothing is lost; but the disk needs a person.
-                ++failures_;
-                log_error("checkpoint_failed", {{"why", Json(own_db_->error_of(code).message)}});
-            }
+            move_passively();
         }
         lock.lock();
+    }
+}
+
+void WalCheckpointer::move_passively() {
+    const std::lock_guard checkpointing(checkpoint_mutex_);
+    const auto begin = SteadyClock::now();
+    int moved = 0;
+    const int code = sqlite3_wal_checkpoint_v2(
+        own_db_->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, &moved);
+    passive_work_.add(since(begin));
+    if (code == SQLITE_OK) {
+        ++passive_checkpoints_;
+        moved_pages_ = moved;
+    } else if ((code & 0xff) != SQLITE_BUSY) {
+        // The log still holds every page, so nothing is lost; but the disk needs a person.
+        ++failures_;
+        log_error("checkpoint_failed", {{"why", Json(own_db_->error_of(code).message)}});
     }
 }
 
@@ -124,13 +157,19 @@ void WalCheckpointer::move_all(int mode) {
     if (halted_) {
         return;
     }
+    const auto asked = SteadyClock::now();
     const std::lock_guard checkpointing(checkpoint_mutex_);
+    restart_wait_.add(since(asked));
+    const auto begin = SteadyClock::now();
+    left_pages_ += std::max<std::int64_t>(0, wal_pages_ - moved_pages_);
     sqlite3* const db = writer_.handle();
     sqlite3_busy_timeout(db, static_cast<int>(kWalRestartWaitMax.microseconds / 1000));
     const int code = sqlite3_wal_checkpoint_v2(db, nullptr, mode, nullptr, nullptr);
     sqlite3_busy_timeout(db, static_cast<int>(kLockWaitMax.microseconds / 1000));
+    restart_work_.add(since(begin));
     if (code == SQLITE_OK) {
         ++restarts_;
+        moved_pages_ = 0;
         wal_pages_.store(0, std::memory_order_relaxed);
         is_cut_ = mode == SQLITE_CHECKPOINT_TRUNCATE;
         pages_at_request_ = 0;

@@ -42,6 +42,15 @@ struct WalCounters {
     std::int64_t restarts = 0;             // Run on the committing thread.
     std::int64_t restarts_refused = 0;     // Because a reader stood in the way.
     std::int64_t failures = 0;             // Checkpoints the disk refused.
+    // What restarts cost the committing thread: waiting for a checkpoint of the other thread, and
+    // the work itself. The longest, and all together.
+    Duration restart_wait = {};
+    Duration restart_wait_max = {};
+    Duration restart_work = {};
+    Duration restart_work_max = {};
+    std::int64_t restart_pages = 0;  // That were left to move then.
+    Duration passive_work = {};      // Of the own thread.
+    Duration passive_work_max = {};
 };
 
 class WalCheckpointer {
@@ -69,6 +78,7 @@ private:
     void request();           // Wakes it.
     void restart();           // On the committing thread.
     void move_all(int mode);  // Likewise.
+    void move_passively();    // The own thread.
 
     SqliteDb& writer_;
     std::int64_t passive_pages_ = 1;
@@ -84,6 +94,17 @@ private:
     std::atomic<std::int64_t> restarts_ = 0;
     std::atomic<std::int64_t> restarts_refused_ = 0;
     std::atomic<std::int64_t> failures_ = 0;
+    std::atomic<std::int64_t> moved_pages_ = 0;  // Of the log, by the last checkpoint.
+    std::atomic<std::int64_t> left_pages_ = 0;   // What restarts found unmoved, in all.
+    struct Spent {
+        std::atomic<std::int64_t> all_us = 0;
+        std::atomic<std::int64_t> longest_us = 0;
+
+        void add(Duration span);
+    };
+    Spent restart_wait_;
+    Spent restart_work_;
+    Spent passive_work_;
     std::atomic<bool> halted_ = false;
 
     std::mutex checkpoint_mutex_;  // Held while a checkpoint runs, on either thread.
