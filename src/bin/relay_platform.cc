@@ -158,21 +158,14 @@ Result<void> RelayPlatform::check_chains() {
         SqliteLedgerStore::open(
             {.path = relay_database_path(parts_.data_folder), .read_only = true}));
     TRY_ASSIGN(RowSet rows, read_relay_rows(*file));
-    TRY_ASSIGN(reports_, chains_->open(*file, std::move(rows), parts_.known));
-    return {};
-}
-
-void RelayPlatform::stop_for_broken_chains(Plane& ledger) const {
-    log_broken_chains("relay", reports_);
-    for (const ChainReport& report : reports_) {
+    TRY_ASSIGN(const auto reports, chains_->open(*file, std::move(rows), parts_.known));
+    log_broken_chains("relay", reports);
+    for (const ChainReport& report : reports) {
         if (report.fault) {
-            ledger.ledger.note_break(report.tenant_id, "relay", *report.fault);
-            ledger.kill.activate_by_rule(
-                report.tenant_id,
-                "chain_check",
-                "an audit chain of the relay is broken; see `interlock audit verify`");
+            TRY(parts_.on_break(report));
         }
     }
+    return {};
 }
 
 void RelayPlatform::start() {

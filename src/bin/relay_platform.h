@@ -37,6 +37,10 @@ public:
         // Restored from a backup: while no human has looked, nothing goes to anybody's chat, and
         // codes of before stay void.
         RestoreService::Verdict restored = {};
+        // Stops the tenant of a chain that does not hold and has that recorded in its ledger; or
+        // the relay does not open. Called before the chain goes on behind its break, so that no
+        // death in between leaves a break that no ledger knows.
+        std::function<Result<void>(const ChainReport&)> on_break;
     };
     static Result<std::unique_ptr<RelayPlatform>> open(Parts parts);
     ~RelayPlatform();
@@ -53,11 +57,7 @@ public:
     RelayPlane& plane() { return *plane_; }
     ConsolePlatform* console() { return bots_.console; }
     const SqliteRelayStore& store() const { return *store_; }
-    // What the walk over the relay's chains found at start.
-    const std::vector<ChainReport>& chains() const { return reports_; }
     std::vector<HeadLine> heads() const { return chains_->heads(); }  // Any thread.
-    // Stops the tenants whose chains do not hold, and has it recorded in their ledgers.
-    void stop_for_broken_chains(Plane& ledger) const;
 
 private:
     explicit RelayPlatform(Parts parts) : parts_(std::move(parts)) {}
@@ -75,7 +75,6 @@ private:
     std::unique_ptr<RelayPlane> plane_;
     std::optional<FileHeadMirror> heads_;
     std::unique_ptr<RelayChains> chains_;
-    std::vector<ChainReport> reports_;
     std::unique_ptr<RelayFace> face_;
     std::unique_ptr<RelayHttp> http_;
     std::unique_ptr<RelayMediaHttp> media_http_;
