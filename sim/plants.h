@@ -58,6 +58,7 @@ enum class Plant {
     keep_version,
     forget_folds,
     trust_tampered,
+    forget_break,
     archive_too_much,
     blur_touch,
     shut_exit,

@@ -1,9 +1,11 @@
 #include "sim/tamper.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/bytes.h"
 #include "base/crypto.h"
+#include "contracts/audit/chain_bounds.h"
 #include "core/ledger/protected_rows.h"
 #include "services/ledger_check.h"
 
@@ -179,6 +181,21 @@ std::optional<Tampering> hang_on(SeededRandom& random, Contents& contents, Mirro
     return Tampering{"a record more, " + std::to_string(head.seq), tenant_id};
 }
 
+// A head of a number that no chain can have, in the head row or the head file.
+std::optional<Tampering> claim_absurdly(
+    SeededRandom& random, Contents& contents, MirrorModel& mirror) {
+    const TenantId tenant_id = pick_chain(random, contents);
+    const std::int64_t least = random.chance(500) ? kHeadSeqMax : kUnreadableHead - 1;
+    LedgerHead head = contents.heads.at(tenant_id);
+    head.seq = least + 1;
+    if (random.chance(500)) {
+        contents.heads.at(tenant_id) = head;
+    } else {
+        mirror.roll_back(tenant_id, head);
+    }
+    return Tampering{"a head says " + std::to_string(head.seq), tenant_id};
+}
+
 // Counts what arrives.
 class CountingSink final : public EffectSink {
 public:
@@ -201,7 +218,7 @@ class SilentObserver final : public TurnObserver {
 // The production plane on a store that somebody edited, with a sink of its own.
 class TamperedServer {
 public:
-    TamperedServer(World& world, MemoryLedgerStore& store) : world_(world) {
+    TamperedServer(World& world, MemoryLedgerStore& store) : world_(world), store_(store) {
         LoopConfig loop;
         if (world.trades) {
             loop.quote = *Asset::parse("USDT");
@@ -240,8 +257,16 @@ public:
         engine_->set_clock(world.clock);
     }
 
-    Result<std::vector<ChainReport>> open() {
+    // With `dies` the process ends before the first round of its engine, as one whose port is
+    // taken.
+    Result<std::vector<ChainReport>> open(bool dies) {
         TRY_ASSIGN(Plane::Recovery recovery, plane_->open());
+        if (dies) {
+            return std::move(recovery.chains);
+        }
+        if (world_.plant == Plant::forget_break) {
+            forget(recovery.chains);
+        }
         work();
         if (world_.plant == Plant::trust_tampered) {
             trust();
@@ -287,7 +312,26 @@ private:
         }
     }
 
+    // The mistake: only what this start found itself stops somebody; what is on record is not read.
+    void forget(const std::vector<ChainReport>& found) {
+        std::set<TenantId> stopped;
+        for (const ChainReport& report : found) {
+            if (report.fault) {
+                stopped.insert(report.tenant_id);
+            }
+        }
+        const auto breaks = plane_->ledger.open_breaks();
+        for (const auto& [tenant_id, state] : *breaks) {
+            const auto kill = store_.load_state("kill/" + tenant_id.text());
+            const bool is_on = kill && *kill && (*kill)->json.contains("\"active\":true");
+            if (!is_on && !stopped.contains(tenant_id)) {
+                plane_->latch.lower(tenant_id, plane_->latch.raised_count(tenant_id));
+            }
+        }
+    }
+
     World& world_;
+    LedgerStore& store_;
     SilentObserver observer_;
     CountingSink sink_;
     std::unique_ptr<Plane> plane_;
@@ -298,8 +342,9 @@ private:
 
 class TamperCheck {
 public:
-    TamperCheck(World& world, ViolationLog& log, Tampering done)
-        : world_(world), log_(log), done_(std::move(done)) {}
+    // `lives_short` of the lives that follow end before their engine's first round.
+    TamperCheck(World& world, ViolationLog& log, Tampering done, int lives_short)
+        : world_(world), log_(log), done_(std::move(done)), lives_short_(lives_short) {}
 
     void run() {
         before_ = world_.memory;
@@ -308,7 +353,7 @@ public:
             complain("verification does not name it");
             return;
         }
-        for (int life = 0; life < 2 && !log_.first(); ++life) {
+        for (int life = 0; life < 2 + lives_short_ && !log_.first(); ++life) {
             ++world_.lives;
             MemoryLedgerStore store(std::move(world_.memory));
             live(store, life);
@@ -354,7 +399,8 @@ private:
 
     void live(MemoryLedgerStore& store, int life) {
         TamperedServer server(world_, store);
-        const auto reports = server.open();
+        const bool dies = life < lives_short_;
+        const auto reports = server.open(dies);
         if (!reports) {
             complain("the server does not start any more (" + reports.error().message + ")");
             return;
@@ -366,10 +412,16 @@ private:
             complain("the start does not name it");
         }
         was_named_ = was_named_ || names;
+        for (const ChainReport& report : *reports) {
+            stops_all_ = stops_all_ || (report.fault && report.tenant_id == system_tenant());
+        }
+        if (dies) {
+            return;  // Nobody was there to be asked; the next life has to know.
+        }
         if (was_named_) {
             check_stopped(server);
         }
-        if (is_first) {
+        if (life == lives_short_) {
             check_others(server, *reports);
         }
     }
@@ -391,9 +443,6 @@ private:
     // Whoever is not concerned goes on; only `_system` stops everybody. Where seals of `_system`
     // are gone, so are the keys and lists that they named, and nobody vouches for the others' ends.
     void check_others(TamperedServer& server, const std::vector<ChainReport>& reports) {
-        const bool stops_all = std::ranges::any_of(reports, [](const ChainReport& report) {
-            return report.fault && report.tenant_id == system_tenant();
-        });
         for (const ChainReport& report : reports) {
             const bool lost_its_voucher = done_.tenant_id == system_tenant() && report.fault &&
                                           is_of_vouchers(report.fault->reason);
@@ -405,7 +454,7 @@ private:
             }
         }
         for (const TenantId& tenant_id : world_.people.tenants) {
-            if (!stops_all && tenant_id != done_.tenant_id &&
+            if (!stops_all_ && tenant_id != done_.tenant_id &&
                 !server.lets_an_effect_out(tenant_id)) {
                 complain("no effect of " + tenant_id.text() + " gets out");
             }
@@ -428,8 +477,10 @@ private:
     World& world_;
     ViolationLog& log_;
     const Tampering done_;
+    const int lives_short_;
     Contents before_;  // As it was found.
     bool was_named_ = false;
+    bool stops_all_ = false;  // A chain of `_system` was found broken.
 };
 
 }  // namespace
@@ -439,7 +490,7 @@ std::optional<Tampering> tamper_with(
     if (contents.heads.empty()) {
         return std::nullopt;
     }
-    switch (random.below(8)) {
+    switch (random.below(9)) {
         case 0:
             return edit_record(random, contents);
         case 1:
@@ -454,6 +505,8 @@ std::optional<Tampering> tamper_with(
             return cut_chain(random, contents, mirror, true);
         case 6:
             return hang_on(random, contents, mirror);
+        case 7:
+            return claim_absurdly(random, contents, mirror);
         default:
             return forget_seal(random, contents);
     }
@@ -470,7 +523,9 @@ void check_tampering(
         return;
     }
     tell("somebody with a shell: " + done->what + " (" + done->tenant_id.text() + ")");
-    TamperCheck(world, log, *std::move(done)).run();
+    const int lives_short = random.chance(500) ? 1 : 0;
+    tell(lives_short == 0 ? "the next start lives" : "the next start ends before its first round");
+    TamperCheck(world, log, *std::move(done), lives_short).run();
 }
 
 }  // namespace interlock::sim

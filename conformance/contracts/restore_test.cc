@@ -9,6 +9,7 @@
 #include "services/ledger_check.h"
 #include "services/loop/loop_import.h"
 #include "services/restore_state.h"
+#include "services/test_lone_ledger.h"
 
 namespace interlock {
 namespace {
@@ -226,6 +227,21 @@ TEST_F(RestoreServiceTest, ReleasesNothingBeforeAHumanAcceptedTheBreak) {
     EXPECT_EQ(
         world.send({.as = "human", .method = "POST", .path = path, .body = "{}"}).status, 200);
     EXPECT_FALSE(world.plane_world().plane->latch.is_raised_global());
+}
+
+// The first start found a folder without its key and ended before its stop was on record.
+TEST_F(RestoreServiceTest, AStartThatFailedLeavesTheNextOneStopped) {
+    world.plane_world().keys.lose();
+    const auto found = open_alone(world.plane_world());
+    ASSERT_TRUE(found) << found.error().message;
+    world.restart();
+    EXPECT_TRUE(world.plane_world().plane->latch.is_raised_global());
+    EXPECT_EQ(error_code({.as = "agent", .path = "/api/demo/audit"}), "key_locked");
+    EXPECT_TRUE(has_event("_system", "BACKUP_RESTORED"));
+    const Json status = world.send_json({.as = "operator", .path = "/api/_system/kill"});
+    EXPECT_EQ(text_at(*status.find("blocked"), "code"), "chain_broken");
+    world.restart();
+    EXPECT_TRUE(world.plane_world().plane->latch.is_raised_global());
 }
 
 TEST_F(RestoreServiceTest, DoesItOnceAndOnlyAfterALostKey) {

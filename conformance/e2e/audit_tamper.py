@@ -75,7 +75,7 @@ class Case:
         self.data = f"{self.home}/data"
         copy(f"{world.folder}/{row.base}/data", self.data)
         # What the witness has is newer than a folder that was put back.
-        newest = "crashed" if row.base == "crashed" else "whole"
+        newest = row.base if row.base in ("crashed", "turn") else "whole"
         shutil.copy(f"{world.folder}/{newest}/witness.log", f"{self.home}/witness.log")
         row.forge(self.data, world)
 
@@ -99,12 +99,15 @@ class Case:
             assert done.returncode != 0 and self.row.says in done.stderr, done.stderr
             return
         expected = sorted(self.row.found if self.row.start is None else self.row.start)
+        self.find_first()
         server = self.world.start(self.home)
         try:
+            # What a command found is told by that command, and by nobody after it.
+            names = [] if self.row.before == tamperings.ROTATE else expected
             self.check("the start", sorted(
                 ("relay " * (line["where"] == "relay") + line["tenant_id"], line["seq"],
                  line["reason"]) for line in logged(self.home, "chain_broken")),
-                [one[:3] for one in expected])
+                [one[:3] for one in names])
             if self.row.warned:
                 self.await_witness()
             self.check("who trades", who_trades(self.world, server), set(self.row.trades))
@@ -112,6 +115,14 @@ class Case:
         finally:
             self.check("its end", server.stop(), 0)
         self.told_for_ever(expected)
+
+    def find_first(self):
+        """The break gets on record by somebody who stops nobody."""
+        if self.row.before == tamperings.BUSY_PORT:
+            tamper_world.start_on_a_taken_port(self.home, self.world.sink_socket)
+        elif self.row.before == tamperings.ROTATE:
+            subprocess.run([plane.program(), "vault", "rotate", "--data", self.data], check=True,
+                           capture_output=True, timeout=plane.PATIENCE_SECONDS)
 
     def await_witness(self):
         """The server asks its witness a moment after it started."""

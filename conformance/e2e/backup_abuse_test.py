@@ -10,6 +10,7 @@ import random
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -166,6 +167,33 @@ def a_folder_copied_by_hand(host):
         server.kill()
 
 
+def a_restore_whose_first_start_fails(host):
+    """The break is on record when the port turns out to be taken; the next start has to know."""
+    copy = host.folder / "taken"
+    Commands(str(copy)).run("restore", str(host.folder / "whole"))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = subprocess.run(
+            [program(), "serve", "--config", str(host.folder / "config.toml"), "--data", str(copy),
+             "--port", str(taken.getsockname()[1])],
+            capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+        assert done.returncode != 0, done.stdout
+    server = host.start(copy)
+    try:
+        switches = Commands(str(copy)).run("kill", "status")["switches"]
+        host_switch = next(one for one in switches if one["tenant_id"] == "_system")
+        assert host_switch["active"] and host_switch["blocked"]["code"] == "chain_broken", switches
+        connection = UnixConnection(str(copy / "operator.sock"))
+        status, text = call(connection, "GET", "/readyz")
+        connection.close()
+        assert status == 503 and "accept-break --tenant _system" in text.decode(), text
+        told = Commands(str(copy)).run("doctor", code=1)
+        assert "chain of _system broken: lost_key" in json.dumps(told), told
+    finally:
+        server.kill()
+
+
 def two_of_one_backup(host):
     """Each opens stopped and goes its own way; a confirmed key of one is locked in the other."""
     copies = [host.folder / "twin1", host.folder / "twin2"]
@@ -228,6 +256,7 @@ def main():
     on_a_full_disk(host)
     assert server.stop() == 0
     a_folder_copied_by_hand(host)
+    a_restore_whose_first_start_fails(host)
     two_of_one_backup(host)
     a_restored_server_and_its_witness(host)
     shutil.rmtree(folder)

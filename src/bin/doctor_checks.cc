@@ -25,6 +25,7 @@
 #include "core/market/synthetic_market.h"
 #include "net/client_socket.h"
 #include "net/tls_check.h"
+#include "services/ledger_service.h"
 
 namespace interlock {
 namespace {
@@ -149,6 +150,38 @@ std::vector<DoctorFinding> check_server(const std::string& data_folder) {
     return {good("server", "ready, version " + text_at(health->body, "version"))};
 }
 
+namespace {
+
+// Breaks that are on record and that nobody has accepted: the walk goes on behind them, so it finds
+// nothing.
+Result<std::vector<DoctorFinding>> find_open_breaks(const std::string& data_folder) {
+    TRY_ASSIGN(const auto store, open_ledger(data_folder, LedgerView::live));
+    TRY_ASSIGN(const auto rows, store->load_states(std::string(kBreakPrefix)));
+    std::vector<DoctorFinding> findings;
+    for (const auto& [key, stored] : rows) {
+        const std::string tenant = key.substr(kBreakPrefix.size());
+        const auto json = parse_json(stored.json);
+        const auto state =
+            json ? decode_break_state(*json) : Result<BreakState>(std::unexpected(json.error()));
+        if (state && !state->accepted_by.empty()) {
+            continue;
+        }
+        const bool is_host = tenant == system_tenant().text();
+        findings.push_back(
+            bad("chains",
+                "chain of " + tenant +
+                    " broken: " + (state ? describe(*state) : "its row cannot be read") +
+                    (is_host ? "; everybody is stopped" : "; its tenant is stopped"),
+                "Look at `interlock audit verify`; with the server running a human accepts it "
+                "(`interlock audit accept-break --tenant " +
+                    tenant + "`), then asks for the release (`interlock kill off " +
+                    (is_host ? "--global" : "--tenant " + tenant) + "`)."));
+    }
+    return findings;
+}
+
+}  // namespace
+
 std::vector<DoctorFinding> check_ledger_files(const std::string& data_folder) {
     if (!exists(database_path(data_folder))) {
         return {};
@@ -171,7 +204,13 @@ std::vector<DoctorFinding> check_ledger_files(const std::string& data_folder) {
                 broken->tenant_id.text() + " is broken at record " +
                     std::to_string(broken->fault->seq) + ": " + std::string(broken->fault->reason),
                 "Keep a copy of the folder and run `interlock audit verify`."));
-    } else {
+    }
+    const auto breaks = find_open_breaks(data_folder);
+    if (!breaks) {
+        findings.push_back(bad("chains", breaks.error()));
+    } else if (!breaks->empty()) {
+        findings.insert(findings.end(), breaks->begin(), breaks->end());
+    } else if (findings.back().name != "chains") {
         findings.push_back(good(
             "chains",
             count_text(static_cast<std::int64_t>(report->chains.size()), "chain") + " verified, " +

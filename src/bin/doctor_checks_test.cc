@@ -124,6 +124,31 @@ TEST(Doctor, FindsABrokenChain) {
     EXPECT_TRUE(describe(findings, false).contains("demo is broken at record 3"));
 }
 
+// The walk goes on behind a break that is on record, so the row has to be asked.
+TEST(Doctor, FindsABreakThatNobodyAccepted) {
+    TestLedger ledger;
+    ledger.append("demo", 5, true);
+    const auto put = [&](const std::string& tenant, const std::string& by) {
+        const BreakState state{
+            .newest = {.seq = 4, .bad_seq = 3, .reason = "changed_row"}, .accepted_by = by};
+        ledger.run_sql(
+            "REPLACE INTO machine_state (machine_key, version, json) VALUES ('break/" + tenant +
+            "', 1, '" + to_text(encode(state)) + "')");
+    };
+    put("demo", "human:hum_1");
+    EXPECT_EQ(
+        describe(check_ledger_files(ledger.path()), false).find("accept-break"), std::string::npos);
+    put("demo", "");
+    put("_system", "");
+    const std::string told = describe(check_ledger_files(ledger.path()), false);
+    EXPECT_TRUE(told.contains("Not fit to run")) << told;
+    EXPECT_TRUE(told.contains("chain of demo broken: changed_row at record 3")) << told;
+    EXPECT_TRUE(told.contains("`interlock audit accept-break --tenant demo`")) << told;
+    EXPECT_TRUE(told.contains("`interlock kill off --tenant demo`")) << told;
+    EXPECT_TRUE(told.contains("`interlock kill off --global`")) << told;
+    EXPECT_TRUE(told.contains("everybody is stopped")) << told;
+}
+
 TEST(Doctor, FindsAClockOfAnotherCentury) {
     FakeClock clock(Timestamp{0});
     EXPECT_EQ(check_clock(clock).health, Health::bad);

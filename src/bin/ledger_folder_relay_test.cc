@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "adapters/sqlite/sqlite_relay_store.h"
 #include "bin/ledger_folder.h"
@@ -75,6 +76,35 @@ TEST_F(RelayFolderTest, AnOlderCopyOfTheFileIsToldAsCutOff) {
     ASSERT_TRUE(report.relay_chains[0].fault.has_value());
     EXPECT_EQ(report.relay_chains[0].fault->seq, 7);
     EXPECT_NE(describe(report).find("BROKEN"), std::string::npos);
+}
+
+TEST_F(RelayFolderTest, AHeadThatNoChainCanHaveIsAFaultOfItsChain) {
+    append("demo", 5, true);
+    append("other", 2, true);
+    const auto run = [&](const std::string& sql) {
+        auto db = SqliteDb::open({.path = path()});
+        ASSERT_TRUE(db.has_value());
+        ASSERT_TRUE(db->execute(sql.c_str()));
+    };
+    const std::string where = " WHERE tenant_id = 'demo'";
+    for (const std::string number : {"9223372036854775807", "9223372036854775806", "-5"}) {
+        run("CREATE TABLE kept AS SELECT * FROM heads");
+        run("UPDATE heads SET seq = " + number + where);
+        const FolderReport report = verify();
+        ASSERT_EQ(report.relay_chains.size(), 2u);
+        ASSERT_TRUE(report.relay_chains[0].fault) << number;
+        EXPECT_EQ(report.relay_chains[0].fault->reason, "head_mismatch");
+        EXPECT_LT(report.relay_chains[0].known_seq, 100);
+        EXPECT_FALSE(report.relay_chains[1].fault);
+        run("REPLACE INTO heads SELECT * FROM kept");
+        run("DROP TABLE kept");
+    }
+    std::ofstream(relay_heads_folder(ledger_.path()) + "/demo.head")
+        << "9999999999999999999 " << std::string(64, 'a') << "\n";
+    const FolderReport report = verify();
+    ASSERT_TRUE(report.relay_chains[0].fault);
+    EXPECT_TRUE(report.relay_chains[0].fault->detail.contains("the head file is not one"));
+    EXPECT_FALSE(report.relay_chains[1].fault);
 }
 
 TEST_F(RelayFolderTest, AFileThatIsGoneIsTold) {

@@ -28,7 +28,7 @@ Result<void> seal_offline(const OfflineLedger& ledger) {
          [](const TurnRequest&) {},
          nobody});
     service.on_break([&](const ChainReport& report) {
-        keep_evidence(ledger.folder.path(), report, ledger.clock.now());
+        keep_evidence(ledger.folder.path(), report, ledger.clock.now(), ledger.store);
     });
     service.await_other_heads();  // Nobody opens the relay here: the key stays.
     TRY_ASSIGN(const auto reports, service.open());

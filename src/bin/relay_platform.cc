@@ -158,25 +158,21 @@ Result<void> RelayPlatform::check_chains() {
         SqliteLedgerStore::open(
             {.path = relay_database_path(parts_.data_folder), .read_only = true}));
     TRY_ASSIGN(RowSet rows, read_relay_rows(*file));
-    TRY_ASSIGN(reports_, chains_->open(*file, std::move(rows), parts_.known));
-    return {};
+    TRY_ASSIGN(const auto reports, chains_->open(*file, std::move(rows), parts_.known));
+    return stop_for(reports);
 }
 
-void RelayPlatform::stop_for(const std::vector<ChainReport>& reports, Plane& ledger) {
+Result<void> RelayPlatform::stop_for(const std::vector<ChainReport>& reports) {
     log_broken_chains("relay", reports);
     for (const ChainReport& report : reports) {
         if (report.fault) {
-            ledger.ledger.note_break(report.tenant_id, "relay", *report.fault);
-            ledger.kill.activate_by_rule(
-                report.tenant_id,
-                "chain_check",
-                "an audit chain of the relay is broken; see `interlock audit verify`");
+            TRY(parts_.on_break(report));
         }
     }
+    return {};
 }
 
-void RelayPlatform::attach(Plane& ledger, const SubmitTurn& submit) {
-    stop_for(reports_, ledger);
+void RelayPlatform::attach(const SubmitTurn& submit) {
     plane_->alerts.begin([submit, exists = parts_.tenant_exists](
                              const AlertRow& alert, std::function<void(bool)> done) {
         if (alert.tenant_id != system_tenant() && !exists(alert.tenant_id)) {
@@ -189,7 +185,9 @@ void RelayPlatform::attach(Plane& ledger, const SubmitTurn& submit) {
 
 void RelayPlatform::duty(Plane& ledger) {
     if (walk_ == Walk::done) {
-        stop_for(found_, ledger);
+        if (auto stopped = stop_for(found_); !stopped) {
+            log_error("relay_break_unrecorded", {{"message", stopped.error().message}});
+        }
         walk_ = Walk::told;
     }
     if (walk_ != Walk::not_needed || !plane_->lane.is_lost()) {

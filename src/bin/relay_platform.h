@@ -39,6 +39,10 @@ public:
         // Restored from a backup: while no human has looked, nothing goes to anybody's chat, and
         // codes of before stay void.
         RestoreService::Verdict restored = {};
+        // Stops the tenant of a chain that does not hold and has that recorded in its ledger; or
+        // the relay does not open. Called before the chain goes on behind its break, so that no
+        // death in between leaves a break that no ledger knows.
+        std::function<Result<void>(const ChainReport&)> on_break;
     };
     static Result<std::unique_ptr<RelayPlatform>> open(Parts parts);
     ~RelayPlatform();
@@ -55,12 +59,9 @@ public:
     RelayPlane& plane() { return *plane_; }
     ConsolePlatform* console() { return bots_.console; }
     const SqliteRelayStore& store() const { return *store_; }
-    // What the walk over the relay's chains found at start.
-    const std::vector<ChainReport>& chains() const { return reports_; }
     std::vector<HeadLine> heads() const { return chains_->heads(); }  // Any thread.
-    // Stops the tenants whose chains do not hold, has it recorded in their ledgers, and from now on
-    // has the ledger take the relay's critical records as alerts. Before start().
-    void attach(Plane& ledger, const SubmitTurn& submit);
+    // From now on the ledger takes the relay's critical records as alerts. Before start().
+    void attach(const SubmitTurn& submit);
     // Engine thread, each round. A store that failed may have failed because somebody wrote into a
     // chain: the chains are walked once more, and what does not hold is treated as at start.
     void duty(Plane& ledger);
@@ -70,7 +71,8 @@ private:
     Result<void> build();
     Result<void> check_chains();
     Result<std::vector<ChainReport>> walk_again();
-    static void stop_for(const std::vector<ChainReport>& reports, Plane& ledger);
+    // Has each break recorded and its tenant stopped.
+    Result<void> stop_for(const std::vector<ChainReport>& reports);
     Result<void> open_plane();  // Or leaves it shut, and says why.
 
     Parts parts_;
@@ -83,7 +85,6 @@ private:
     std::unique_ptr<RelayPlane> plane_;
     std::optional<FileHeadMirror> heads_;
     std::unique_ptr<RelayChains> chains_;
-    std::vector<ChainReport> reports_;
     std::unique_ptr<RelayFace> face_;
     std::unique_ptr<RelayHttp> http_;
     std::unique_ptr<RelayMediaHttp> media_http_;

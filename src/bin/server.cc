@@ -100,7 +100,6 @@ struct Server::Body {
     std::unique_ptr<McpHttp> mcp;
     std::unique_ptr<Listeners> listeners;
     std::unique_ptr<StopListener> stop_listener;
-    std::vector<ChainReport> chains;
     std::atomic<bool> started{false};
     BoundedQueue<int> watch_bell{1, 1};  // Closed to end the watch.
     BoundedQueue<int> venue_bell{1, 1};  // Likewise for the venues.
@@ -237,9 +236,10 @@ Result<void> Server::Body::build_relay() {
                      return tenant_id != system_tenant() &&
                             plane->directory.tenant_exists(tenant_id);
                  },
-             .restored = restored}));
+             .restored = restored,
+             .on_break = [this](const ChainReport& found) { return plane->relay_broke(found); }}));
     metrics.add_text([this] { return relay->plane().metrics_text(); });
-    relay->attach(*plane, [this](TurnRequest request) { submit(std::move(request)); });
+    relay->attach([this](TurnRequest request) { submit(std::move(request)); });
     plane->ledger.set_other_heads([this] { return relay->heads(); });
     return {};
 }
@@ -301,8 +301,9 @@ Result<void> Server::Body::build_plane() {
 Result<void> Server::Body::load() {
     const SubmitTurn to_engine = [this](TurnRequest request) { submit(std::move(request)); };
     TRY(principals->open());
-    plane->ledger.on_break(
-        [this](const ChainReport& report) { keep_evidence(folder->path(), report, clock.now()); });
+    plane->ledger.on_break([this](const ChainReport& report) {
+        keep_evidence(folder->path(), report, clock.now(), *store);
+    });
     plane->ledger.await_other_heads();
     const auto where = [this] { return base_url(); };
     TRY_ASSIGN(
@@ -310,7 +311,6 @@ Result<void> Server::Body::load() {
         NoticeHost::open({config, *plane, to_engine, *principals, clock, ids, metrics, where}));
     TRY_ASSIGN(Plane::Recovery recovery, plane->open());
     log_broken_chains("ledger", recovery.chains);
-    chains = std::move(recovery.chains);
     if (!recovery.unsettled.empty() || !recovery.resend.empty()) {
         log_warn(
             "effects_left_open",
@@ -339,6 +339,7 @@ Result<void> Server::Body::load() {
              .submit = to_engine,
              .plane = *plane,
              .metrics = metrics}));
+    troubles->set("chain", chain_trouble(plane->ledger.open_break(system_tenant())));
     outbox->enqueue(std::move(recovery.resend));
     outbox->enqueue_unsettled(std::move(recovery.unsettled));
     return {};
@@ -393,6 +394,8 @@ void Server::Body::add_gauges() {
     platform->add_gauges(metrics);
     const auto pages = [this] { return store->counters().wal.wal_pages; };
     gauge("interlock_troubles", "Of the server itself.", [this] { return troubles->count(); });
+    const auto breaks = [this] { return plane->ledger.open_breaks()->size(); };
+    gauge("interlock_chains_broken", "Audit chains broken and accepted by nobody.", breaks);
     gauge("interlock_wal_pages", "Pages in the write-ahead log.", pages);
 }
 
@@ -588,10 +591,6 @@ Plane& Server::plane() {
 
 PrincipalService& Server::principals() {
     return *body_->principals;
-}
-
-const std::vector<ChainReport>& Server::chains() const {
-    return body_->chains;
 }
 
 Result<void> Server::lose_next_answer(const TenantId& tenant_id) {

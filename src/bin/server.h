@@ -37,7 +37,6 @@ public:
     std::uint16_t port() const;
     Plane& plane();
     PrincipalService& principals();
-    const std::vector<ChainReport>& chains() const;
 
     // The paper venue takes the next order of this tenant and its answer is lost on the way back.
     // For the demo, which shows what happens then; nothing on the network can ask for it.

@@ -23,6 +23,15 @@ std::string venue_trouble(const std::string& name, const Result<void>& moved) {
                        " Check the disk of the data folder, then restart the server.";
 }
 
+// The tenants' own breaks stop them alone and are told where they look.
+std::string chain_trouble(const std::string& open_break) {
+    return open_break.empty()
+               ? ""
+               : "The audit chain of the server is broken (" + open_break +
+                     "), and everything is stopped. A human of the host looks at `interlock audit "
+                     "verify`, then runs `interlock audit accept-break --tenant _system`.";
+}
+
 void watch_server(const ServerWatch& watch) {
     bool raised = watch.flag.is_raised();
     bool wedged = false;
@@ -54,6 +63,7 @@ void watch_server(const ServerWatch& watch) {
                                          "out. Check the disk of the "
                                          "data folder, then restart the server."
                                        : "");
+        watch.troubles.set("chain", chain_trouble(watch.plane.ledger.open_break(system_tenant())));
         // A relay that is shut is told otherwise, and so is one that is lost.
         const bool is_stuck = watch.relay.is_ready() && relay_probe.look(watch.clock.monotonic());
         watch.troubles.set(

@@ -26,6 +26,8 @@ struct ServerWatch {
 };
 // Until the bell is closed.
 void watch_server(const ServerWatch& watch);
+// What Troubles is told of a break of `_system` that nobody has accepted.
+std::string chain_trouble(const std::string& open_break);
 // What Troubles is told of a venue that was to move on.
 std::string venue_trouble(const std::string& name, const Result<void>& moved);
 

@@ -25,8 +25,8 @@ Result<std::unique_ptr<WitnessHost>> WitnessHost::open(const Parts& parts) {
                         system_tenant(),
                         "witness",
                         "a witness has a seal that this ledger has not; see `interlock doctor`");
-                    plane.ledger.note_break(system_tenant(), kWitnessBook, fault);
-                    return !plane.ledger.chain_problem(system_tenant()).empty();
+                    return plane.ledger.note_break(system_tenant(), kWitnessBook, fault)
+                        .has_value();
                 }},
         std::move(made));
     WitnessService& service = *host->service_;

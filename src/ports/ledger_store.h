@@ -38,7 +38,7 @@ struct LedgerEntry {
     std::int64_t seq = 0;
     std::string canonical_json;  // Without `hash`.
     std::string hash;            // 64 hex digits.
-    // Begins a continuation after a break: its seq may leave a gap behind the stored head.
+    // Begins anew after a break: its seq may leave a gap, or replace a head beyond kHeadSeqMax.
     bool begins_anew = false;
     friend bool operator==(const LedgerEntry&, const LedgerEntry&) = default;
 };

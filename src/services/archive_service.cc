@@ -147,7 +147,7 @@ Result<void> ArchiveService::require_no_break(Turn& turn) {
         if (state.accepted_by.empty()) {
             return refuse(
                 "The chain of " + tenant_id.text() + " is broken at record " +
-                std::to_string(state.bad_seq) + ", and no human has accepted it.");
+                std::to_string(state.newest.bad_seq) + ", and no human has accepted it.");
         }
     }
     return {};

@@ -10,9 +10,11 @@
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "base/json_list.h"
+#include "contracts/audit/chain_bounds.h"
 #include "core/ledger/merkle.h"
 #include "core/ledger/protected_rows.h"
 #include "core/ledger/tail_proof.h"
+#include "ports/head_mirror.h"
 #include "services/archive_read.h"
 
 namespace interlock {
@@ -58,9 +60,14 @@ public:
     }
 
 private:
+    // Numbers in the index that no chain can have: only the whole chain knows whether that is told.
+    bool has_absurd_index() const {
+        return !points_.empty() && (points_.front().seq < 1 || points_.back().seq > kHeadSeqMax);
+    }
+
     // The newest indexed place where a good seal stands; genesis when there is none.
     Result<SealPoint> start_point() {
-        if (sources_.from_last_seal && !points_.empty()) {
+        if (sources_.from_last_seal && !points_.empty() && !has_absurd_index()) {
             TRY_ASSIGN(const auto found, find_seal(sources_.store, points_.back(), &sources_.keys));
             if (found && found->seal.book == sources_.book) {
                 TRY_ASSIGN(const bool has_turn, is_in_turn(*found));
@@ -210,6 +217,29 @@ private:
         faults_.push_back({seq, std::string(reason), std::move(detail)});
     }
 
+    // Whether a break on record tells this very fault. Records after it do not make it another one:
+    // what it is about stays where it is.
+    bool is_told(const ChainVerifier& verifier, const ChainFault& fault) const {
+        const auto tells = [&](const BreakFound& found) {
+            return found.broken.reason == fault.reason && found.broken.detail == fault.detail;
+        };
+        return std::ranges::any_of(verifier.breaks(), tells) ||
+               std::ranges::any_of(archive_.segments, [&](const ArchivedSegment& segment) {
+                   return std::ranges::any_of(segment.breaks, tells);
+               });
+    }
+
+    // A claim that no record can keep: of a number beyond all that a chain can reach. It is a fault
+    // of this chain and no knowledge of how long it is.
+    bool is_impossible(std::int64_t seq, const ChainVerifier& verifier) const {
+        return seq > std::max(kHeadSeqMax, verifier.head().seq);
+    }
+    static std::string impossible_text(std::int64_t seq, std::string_view who) {
+        return std::string(who) + (seq == kUnreadableHead ? " is not one"
+                                                          : " names record " + std::to_string(seq) +
+                                                                ", which no chain can have");
+    }
+
     // The first fault that no break names.
     std::optional<ChainFault> open_fault(const ChainVerifier& verifier) const {
         std::optional<ChainFault> first = verifier.fault();
@@ -300,12 +330,14 @@ private:
                 "unproven_tail",
                 "nobody who holds the key vouches for the records from here to " +
                     std::to_string(verifier.head().seq));
-            std::set<std::string> keys;
+            std::map<std::string, std::string> was;  // Before the first of these records.
             for (const RowChange& change : verifier.changes()) {
-                keys.insert(change.key);
+                was.try_emplace(change.key, change.was);
             }
-            for (const std::string& key : keys) {
-                report_.rows.push_back({key, "unproven_row"});
+            for (const auto& [key, said] : was) {
+                const RowSet* live = sources_.live_rows;
+                const std::string found = live == nullptr ? std::string() : live->hash_of(key);
+                report_.rows.push_back({key, "unproven_row", said, found});
             }
         }
     }
@@ -329,6 +361,10 @@ private:
     Result<void> compare_heads(ChainVerifier& verifier) {
         TRY_ASSIGN(stored_, sources_.store.read_head(tenant_id_));
         const auto expect = [&](std::int64_t seq, const std::string& hash, std::string_view who) {
+            if (is_impossible(seq, verifier)) {
+                set_fault(verifier.head().seq, "head_mismatch", impossible_text(seq, who));
+                return;
+            }
             report_.known_seq = std::max(report_.known_seq, seq);
             verifier.expect_at_least({seq, hash}, who);
         };
@@ -336,7 +372,18 @@ private:
             expect(stored_.seq, stored_.hash, "the stored head");
         }
         for (const Checkpoint& point : points_) {
-            expect(point.seq, point.hash, "a signed checkpoint");
+            if (point.seq >= 1 && !is_impossible(point.seq, verifier)) {
+                expect(point.seq, point.hash, "a signed checkpoint");
+                continue;
+            }
+            // The index keeps its rows, so the next start meets this one again.
+            ChainFault fault{
+                verifier.head().seq,
+                "bad_checkpoint",
+                impossible_text(point.seq, "the index of checkpoints")};
+            if (!is_told(verifier, fault)) {
+                faults_.push_back(std::move(fault));
+            }
         }
         if (sources_.expected != nullptr && !sources_.expected->empty()) {
             expect(
@@ -370,7 +417,9 @@ private:
         report_.complete = !report_.fault && stored_.seq == report_.head.seq;
         if (!report_.fault && !report_.complete) {
             report_.fault = ChainFault{
-                stored_.seq + 1, "head_mismatch", "there are records after the stored head"};
+                std::max<std::int64_t>(stored_.seq, 0) + 1,
+                "head_mismatch",
+                "there are records after the stored head"};
         }
     }
 

@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "base/json_list.h"
+#include "contracts/audit/chain_bounds.h"
 #include "core/ledger/merkle.h"
 #include "core/ledger/protected_rows.h"
 #include "services/chain_check.h"
@@ -31,6 +32,9 @@ Result<std::map<TenantId, RowSet>> live_rows(LedgerStore& store) {
 
 Result<std::optional<FoundSeal>> find_seal(
     LedgerStore& store, const Checkpoint& place, const KeyLineage* keys) {
+    if (place.seq < 1) {
+        return std::nullopt;  // The index may say anything.
+    }
     TRY_ASSIGN(const auto entries, store.read_ledger(place.tenant_id, place.seq - 1, 1));
     if (entries.empty() || entries.front().seq != place.seq || entries.front().hash != place.hash) {
         return std::nullopt;
@@ -65,6 +69,9 @@ bool brings_rows(LedgerStore& store, const FoundSeal& found) {
 Result<void> load_lineage(LedgerStore& store, KeyLineage& keys) {
     TRY_ASSIGN(const auto points, store.read_checkpoints(system_tenant()));
     for (const Checkpoint& point : points) {
+        if (point.seq < 1) {
+            continue;  // As below: the walk says so.
+        }
         // Most seals keep the key, and there may be years of them: the text tells without a look at
         // the signature. A step is signed by the key before it, whatever stands around it.
         TRY_ASSIGN(const auto entries, store.read_ledger(system_tenant(), point.seq - 1, 1));
@@ -121,6 +128,11 @@ Result<std::optional<ChainFault>> read_head_lists(
         }
         turn = point.epoch;
         for (HeadLine& line : *lines) {
+            // What no chain can have was listed by a server that took a head for granted (before
+            // kChainSeqMax was kept); nobody can be held to it.
+            if (line.head.seq < 1 || line.head.seq > kChainSeqMax) {
+                continue;
+            }
             expected[{line.book, line.tenant_id}].insert_or_assign(
                 line.head.seq, std::move(line.head.hash));
         }
@@ -146,21 +158,55 @@ Result<std::vector<HeadsPoint>> last_heads_point(
     return points;
 }
 
+namespace {
+
+// What a line of the head log says of the chain's end; nothing when it is no seal, or of a number
+// that no chain can have.
+std::optional<ChainHead> head_in(const std::string& line, const ChainReport& report) {
+    const auto json = parse_json(line);
+    const Json* record = json ? json->find("record") : nullptr;
+    const Json* hash = json ? json->find("hash") : nullptr;
+    const Json* seq = record != nullptr ? record->find("seq") : nullptr;
+    if (seq == nullptr || !seq->is_number() || hash == nullptr || !hash->is_string()) {
+        return std::nullopt;
+    }
+    const std::int64_t at = seq->as_int64().value_or(0);
+    if (at < 1 || at > std::max(kHeadSeqMax, report.head.seq)) {
+        return std::nullopt;
+    }
+    return ChainHead{at, hash->as_string()};
+}
+
+// The first line that was written since the last break on record, which tells what came before.
+std::size_t first_line_of_now(const std::vector<std::string>& lines, const ChainReport& report) {
+    std::size_t first = 0;
+    while (!report.breaks.empty() && first < lines.size()) {
+        const auto head = head_in(lines[first], report);
+        if (head && head->seq >= report.breaks.back().seq) {
+            break;
+        }
+        ++first;
+    }
+    return first;
+}
+
+}  // namespace
+
 Result<std::optional<ChainFault>> behind_head_log(
     LedgerStore& store, const std::vector<std::string>& lines, ChainReport& report, bool all) {
-    const std::size_t first = all || lines.empty() ? 0 : lines.size() - 1;
+    std::size_t first = first_line_of_now(lines, report);
+    if (!all && !lines.empty()) {
+        first = std::max(first, lines.size() - 1);
+    }
     for (std::size_t i = first; i < lines.size(); ++i) {
-        const auto json = parse_json(lines[i]);
-        const Json* record = json ? json->find("record") : nullptr;
-        const Json* hash = json ? json->find("hash") : nullptr;
-        const Json* seq = record != nullptr ? record->find("seq") : nullptr;
-        if (seq == nullptr || !seq->is_number() || hash == nullptr || !hash->is_string()) {
+        const auto head = head_in(lines[i], report);
+        if (!head) {
             return ChainFault{
                 report.head.seq,
                 "malformed_line",
                 "line " + std::to_string(i + 1) + " of heads.log is no seal"};
         }
-        const std::int64_t at = seq->as_int64().value_or(0);
+        const std::int64_t at = head->seq;
         if (!report.breaks.empty() && at < report.breaks.back().seq) {
             continue;  // Of before a break, which is told anyway.
         }
@@ -173,8 +219,7 @@ Result<std::optional<ChainFault>> behind_head_log(
                 "heads.log says the chain reaches " + std::to_string(at) +
                     ", but the last record is " + std::to_string(report.head.seq)};
         }
-        if (entries.empty() || entries.front().seq != at ||
-            entries.front().hash != hash->as_string()) {
+        if (entries.empty() || entries.front().seq != at || entries.front().hash != head->hash) {
             return ChainFault{at, "head_mismatch", "heads.log holds another hash for this record"};
         }
     }

@@ -222,7 +222,9 @@ std::optional<Blocked> KillSwitchService::why_stopped(
          .global = states.global,
          .is_latched = parts_.latch.is_raised(tenant_id),
          .is_latched_globally = parts_.latch.is_raised_global(),
-         .store_failure = states.store_failure});
+         .store_failure = states.store_failure,
+         .own_break = parts_.open_break(tenant_id),
+         .global_break = parts_.open_break(system_tenant())});
 }
 
 Result<std::optional<Blocked>> KillSwitchService::why_stopped(
@@ -247,8 +249,11 @@ Result<std::optional<Blocked>> KillSwitchService::left_after_release(
     const bool is_host = tenant_id == system_tenant();
     const KillState free;
     TRY_ASSIGN(const KillState global, load_state(turn, system_tenant()));
-    std::optional<Blocked> left =
-        interlock::why_stopped({.own = free, .global = is_host ? free : global});
+    std::optional<Blocked> left = interlock::why_stopped(
+        {.own = free,
+         .global = is_host ? free : global,
+         .own_break = parts_.open_break(tenant_id),
+         .global_break = parts_.open_break(system_tenant())});
     if (!left && ask_account_ && !is_host) {
         TRY_ASSIGN(AccountWord word, ask_account_(turn, tenant_id));
         left = std::move(word.blocked);
@@ -530,6 +535,17 @@ void KillSwitchService::activate_by_rule(
     request.reason = std::move(reason);
     activate(
         {{internal_principal(std::move(rule)), tenant_id, Form::plain, {}}, std::move(request)},
+        [](const Result<Answer>&) {});
+}
+
+void KillSwitchService::keep_stopped(
+    const TenantId& tenant_id, std::string rule, std::string reason) {
+    SetKillSwitch request;
+    request.reason = std::move(reason);
+    activate(
+        {.caller = {internal_principal(std::move(rule)), tenant_id, Form::plain, {}},
+         .request = std::move(request),
+         .only_if_off = true},
         [](const Result<Answer>&) {});
 }
 

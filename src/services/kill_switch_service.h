@@ -35,6 +35,8 @@ public:
         // Walks the tenant's chain from its last checkpoint; the problem, or "" when it holds.
         std::function<std::string(const TenantId&)> chain_problem;
         IdSource& ids;
+        // Any thread: what of a chain does not hold and was accepted by nobody; or "".
+        std::function<std::string(const TenantId&)> open_break;
     };
     explicit KillSwitchService(Parts parts);
 
@@ -73,6 +75,8 @@ public:
     void on_flag_raised();
     // Any thread: an internal rule stops a tenant, or everything for `_system`.
     void activate_by_rule(const TenantId& tenant_id, std::string rule, std::string reason);
+    // The same for what was told before: adds no record when the switch is on already.
+    void keep_stopped(const TenantId& tenant_id, std::string rule, std::string reason);
 
     // Any thread: stops everything without the engine, which gives no sign of life. Latch, KILL
     // file and cancels; the record follows when the engine comes back and sees the file.

@@ -8,31 +8,19 @@
 #include "base/bytes.h"
 #include "base/errors.h"
 #include "base/log.h"
-#include "core/approval/approval_step.h"
 #include "core/ledger/merkle.h"
-#include "core/ledger/witnessed_head.h"
 #include "services/archive_read.h"
-#include "services/restore_state.h"
 
 namespace interlock {
 namespace {
 
 constexpr Duration kDutyPeriod = Duration::of_seconds(1);
 
-std::string break_key(const TenantId& tenant_id) {
-    return "break/" + tenant_id.text();
-}
-
 Result<AuditRecord> record_of(const LedgerEntry& entry) {
     TRY_ASSIGN(const Json json, parse_json(entry.canonical_json));
     TRY_ASSIGN(AuditRecord record, decode_audit_record(json));
     record.hash = entry.hash;
     return record;
-}
-
-std::string describe(const BreakState& state) {
-    return state.reason + " at record " + std::to_string(state.bad_seq) +
-           ", not accepted by a human yet";
 }
 
 TurnRequest request_of(const TenantId& tenant_id, std::string function) {
@@ -58,14 +46,7 @@ Result<std::vector<ChainReport>> LedgerService::open() {
     TRY(load_lineage(parts_.store, lineage_));
     TRY(settle_key());
     TRY_ASSIGN(std::vector<ChainReport> reports, verify_all());
-    TRY_ASSIGN(const auto breaks, parts_.runner.stored_states("break/"));
-    for (const auto& [machine_key, stored] : breaks) {
-        TRY_ASSIGN(const Json json, parse_json(stored.json));
-        TRY_ASSIGN(const BreakState state, decode_break_state(json));
-        if (state.accepted_by.empty()) {
-            problems_[TenantId::trusted(machine_key.substr(6))] = describe(state);
-        }
-    }
+    TRY(load_breaks());
     key_since_ = parts_.clock.now();
     was_from_before_ = parts_.keys.is_from_before();
     bool must_seal = false;
@@ -74,7 +55,8 @@ Result<std::vector<ChainReport>> LedgerService::open() {
         const bool is_unadopted =
             was_from_before_ && report.last_seal.seq == 0 && report.head.seq > 0;
         if (report.fault) {
-            break_chain(report);
+            // Or nobody starts: a seal that came next would vouch for what was found.
+            TRY(break_chain(report));
         } else if (is_unadopted) {
             adopt(report.tenant_id);
         }
@@ -82,7 +64,8 @@ Result<std::vector<ChainReport>> LedgerService::open() {
     }
     // Only now: a seal that came first would vouch for what is to be adopted or broken.
     for (const ChainReport& report : reports) {
-        if (parts_.runner.heads().at(report.tenant_id).seq == report.head.seq) {
+        const auto head = parts_.runner.heads().find(report.tenant_id);
+        if (head != parts_.runner.heads().end() && head->second.seq == report.head.seq) {
             parts_.runner.unsealed().set(
                 report.tenant_id, {report.unsealed, report.unsealed_since});
         }
@@ -177,10 +160,17 @@ Result<std::vector<ChainReport>> LedgerService::verify_all() {
     return reports;
 }
 
-void LedgerService::run(TurnRequest request) {
+Result<void> LedgerService::run(TurnRequest request) {
+    Result<void> done;
+    request.reply = [&done](Result<Answer> answer) {
+        if (!answer) {
+            done = std::unexpected(std::move(answer).error());
+        }
+    };
     std::vector<TurnRequest> batch;
     batch.push_back(std::move(request));
     parts_.runner.run_batch(std::move(batch));
+    return done;
 }
 
 Seal LedgerService::seal_of(Turn& turn, const TenantId& tenant_id) {
@@ -365,159 +355,6 @@ void LedgerService::adopt(const TenantId& tenant_id) {
         return Answer{};
     };
     run(std::move(request));
-}
-
-void LedgerService::break_chain(const ChainReport& report) {
-    if (on_break_) {
-        on_break_(report);
-    }
-    TurnRequest request = request_of(report.tenant_id, "break_chain");
-    request.decide = [this, report](Turn& turn) -> Result<TurnReply> {
-        const ChainFault& fault = *report.fault;
-        const std::int64_t seq =
-            report.has_gap ? std::max(report.known_seq, report.head.seq) + 1 : report.head.seq + 1;
-        const BreakState state{
-            .seq = seq,
-            .bad_seq = fault.seq,
-            .reason = fault.reason,
-            .detail = fault.detail,
-            .at = turn.now(),
-        };
-        turn.save(break_key(turn.tenant_id()), encode(state));
-        if (is_key_lost_ && turn.tenant_id() == system_tenant()) {
-            // No key: these are the bytes of another day. What rights they give is void.
-            turn.save(std::string(kRestoreKey), encode(RestoreState{.break_seq = seq}));
-        }
-        Seal seal = seal_of(turn, turn.tenant_id());
-        seal.broken = ChainBreak{
-            .bad_seq = fault.seq,
-            .reason = fault.reason,
-            .detail = fault.detail,
-            .good_seq = report.head.seq,
-        };
-        for (const RowFault& row : report.rows) {
-            if (seal.broken->rows.size() < kBreakRowsMax) {
-                seal.broken->rows.push_back(row.key);
-            }
-        }
-        AuditDraft draft = turn.draft(std::string(kBreakEvent));
-        draft.status = AuditStatus::failed;
-        draft.severity = AuditSeverity::critical;
-        draft.reason = "the chain does not hold: " + fault.detail;
-        draft.artifacts.push_back(turn.put_artifact(row_list(turn.rows_of(turn.tenant_id()))));
-        TRY_ASSIGN(
-            const SealPoint point,
-            turn.audit_seal(
-                std::move(draft),
-                std::move(seal),
-                [this](std::string_view text) { return parts_.keys.sign(text); },
-                Turn::Continuation{report.head, seq}));
-        turn.after_commit([this, tenant_id = turn.tenant_id(), point, state] {
-            sealed_[tenant_id] = point;
-            problems_[tenant_id] = describe(state);
-        });
-        return Answer{};
-    };
-    run(std::move(request));
-}
-
-void LedgerService::note_break(
-    const TenantId& tenant_id, std::string_view book, const ChainFault& fault) {
-    TurnRequest request = request_of(tenant_id, "note_break");
-    request.decide = [this, book = std::string(book), fault](Turn& turn) -> Result<TurnReply> {
-        const BreakState state{
-            .seq = turn.head_of(turn.tenant_id()).seq + 1,
-            .bad_seq = fault.seq,
-            .reason = book + ":" + fault.reason,
-            .detail = fault.detail,
-            .at = turn.now(),
-        };
-        turn.save(break_key(turn.tenant_id()), encode(state));
-        const bool is_witness = book == kWitnessBook;
-        AuditDraft draft = turn.draft(is_witness ? "WITNESS_DISAGREES" : "OTHER_CHAIN_BROKEN");
-        draft.status = AuditStatus::failed;
-        draft.severity = AuditSeverity::critical;
-        draft.reason =
-            (is_witness ? "" : "a chain of the " + book + " does not hold: ") + fault.detail;
-        draft.detail.set("book", book);
-        draft.detail.set("bad_seq", fault.seq);
-        draft.detail.set("problem", fault.reason);
-        TRY(turn.audit(std::move(draft)));
-        turn.after_commit([this, tenant_id = turn.tenant_id(), state] {
-            problems_[tenant_id] = describe(state);
-        });
-        return Answer{};
-    };
-    run(std::move(request));
-}
-
-std::string LedgerService::chain_problem(const TenantId& tenant_id) {
-    if (const auto known = problems_.find(tenant_id); known != problems_.end()) {
-        return known->second;
-    }
-    const auto walk = walk_chain(
-        {.store = parts_.store,
-         .keys = lineage_,
-         .live_rows = &parts_.runner.rows(tenant_id),
-         .from_last_seal = true},
-        tenant_id);
-    if (!walk) {
-        return walk.error().message;
-    }
-    const std::optional<ChainFault>& fault = walk->report.fault;
-    return fault ? fault->reason + " at record " + std::to_string(fault->seq) : std::string();
-}
-
-void LedgerService::accept_break(
-    Principal human, TenantId tenant_id, std::string reason, Reply reply) {
-    TurnRequest request = request_of(tenant_id, "accept_chain_break");
-    request.principal = std::move(human);
-    request.decide = [this, reason = std::move(reason)](Turn& turn) {
-        return run_acceptance(turn, reason);
-    };
-    request.reply = std::move(reply);
-    parts_.submit(std::move(request));
-}
-
-Result<TurnReply> LedgerService::run_acceptance(Turn& turn, const std::string& reason) {
-    const TenantId& tenant_id = turn.tenant_id();
-    const Timestamp session_now = parts_.directory.time_of_sessions(turn.now());
-    if (session_now - turn.principal().authenticated_at > kFreshAuthentication) {
-        return fail(
-            errors::reauthentication_required, "Accepting a broken chain needs a fresh login.");
-    }
-    TRY_ASSIGN(const std::optional<Json> json, turn.load(break_key(tenant_id)));
-    if (!json) {
-        return fail(errors::no_open_break, "The chain of " + tenant_id.text() + " is not broken.");
-    }
-    TRY_ASSIGN(BreakState state, decode_break_state(*json));
-    if (!state.accepted_by.empty()) {
-        return fail(
-            errors::no_open_break,
-            "The break at record " + std::to_string(state.bad_seq) + " was accepted by " +
-                state.accepted_by + ".");
-    }
-    state.accepted_by = to_text(turn.principal());
-    turn.save(break_key(tenant_id), encode(state));
-    AuditDraft draft = turn.draft(std::string(kBreakAcceptedEvent));
-    draft.severity = AuditSeverity::critical;
-    draft.reason = reason;
-    draft.detail.set("break_seq", state.seq);
-    draft.detail.set("bad_seq", state.bad_seq);
-    draft.detail.set("problem", state.reason);
-    TRY_ASSIGN(const std::string ref, turn.audit(std::move(draft)));
-    turn.after_commit([this, tenant_id] { problems_.erase(tenant_id); });
-    return Answer{
-        200,
-        to_text(Json::object({
-            {"tenant_id", tenant_id.text()},
-            {"break_seq", state.seq},
-            {"first_bad_seq", state.bad_seq},
-            {"problem", state.reason},
-            {"accepted_by", state.accepted_by},
-            {"audit_ref", ref},
-            {"next", "The stop stays on: release it when you have seen what was changed."},
-        }))};
 }
 
 Result<std::vector<AuditRecord>> LedgerService::read(

@@ -4,8 +4,10 @@
 // Reading goes straight to the store from any thread; seals are turns on the engine thread.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,18 +31,35 @@ inline constexpr ErrorKind no_open_break{
     "no_open_break", 409, false, "Nothing has to be accepted: ask for the state of the chain."};
 }  // namespace errors
 
-// A chain's break as the row `break/<tenant>` keeps it: entries stay off until a human accepted it.
-struct BreakState {
-    std::int64_t seq = 0;  // Of the CHAIN_BROKEN record.
+// What did not hold, as the record tells it that found it.
+struct FoundBreak {
+    std::int64_t seq = 0;  // Of that record: CHAIN_BROKEN, OTHER_CHAIN_BROKEN, WITNESS_DISAGREES.
     std::int64_t bad_seq = 0;
-    std::string reason;
-    std::string detail;
-    Timestamp at;
-    std::string accepted_by = {};  // "" while nobody has.
+    std::string reason = {};
+    std::string detail = {};
+    Timestamp at = {};
+    friend bool operator==(const FoundBreak&, const FoundBreak&) = default;
+};
+// A chain's breaks as the row `break/<tenant>` keeps them: while it names one that no human has
+// accepted, its tenant is stopped (for `_system` everybody) and no release is granted.
+struct BreakState {
+    // Of those before the newest one, the row keeps so many; the others are counted.
+    static constexpr std::size_t kEarlierMax = 16;
+
+    FoundBreak newest = {};
+    std::vector<FoundBreak> earlier = {};  // Found before it and not accepted then; oldest first.
+    std::int64_t more = 0;                 // Between `earlier` and the newest one.
+    std::string accepted_by = {};          // "" while nobody has.
     friend bool operator==(const BreakState&, const BreakState&) = default;
 };
 Json encode(const BreakState& state);
 Result<BreakState> decode_break_state(const Json& json);
+// The state with one more break; those that a human accepted before it are done with.
+BreakState with_break(std::optional<BreakState> before, FoundBreak found);
+// What is not accepted in one phrase, without a row's name: any tenant may read it of `_system`.
+std::string describe(const BreakState& state);
+inline constexpr std::string_view kBreakPrefix = "break/";
+std::string break_key(const TenantId& tenant_id);
 
 class LedgerService {
 public:
@@ -61,8 +80,8 @@ public:
     explicit LedgerService(Parts parts);
 
     // Walks every chain from its last seal and compares the protected rows. A chain that does not
-    // hold is continued behind a CHAIN_BROKEN record; the caller stops those whose report has a
-    // fault. Then everything that is not sealed is, and the key moves on.
+    // hold is continued behind a CHAIN_BROKEN record, or the start fails. Then everything that is
+    // not sealed is, and the key moves on. The caller stops whoever open_breaks() names.
     Result<std::vector<ChainReport>> open();
 
     // There are chains in other books, which are opened after these. Until they are known the key
@@ -81,7 +100,9 @@ public:
         on_system_seal_ = std::move(call);
     }
     // A chain of another book does not hold: its tenant's own chain gets a record and the same row.
-    void note_break(const TenantId& tenant_id, std::string_view book, const ChainFault& fault);
+    // A break that is noted and not accepted is not noted again.
+    Result<void> note_break(
+        const TenantId& tenant_id, std::string_view book, const ChainFault& fault);
     // What the chains of other books are judged by. After open().
     const KeyLineage& lineage() const { return lineage_; }
     const HeadExpectations& expected() const { return expected_; }
@@ -93,6 +114,10 @@ public:
     // Seals every chain that moved since its last seal, and `_system` last; at shutdown.
     void sign_all();
 
+    // Any thread: the breaks on record that no human has accepted, whatever start found them.
+    using Breaks = std::map<TenantId, BreakState>;
+    std::shared_ptr<const Breaks> open_breaks() const { return breaks_.load(); }
+    std::string open_break(const TenantId& tenant_id) const;  // As describe() says it; or "".
     // Why a tenant must not trade as far as its chain goes, or "". Engine thread.
     std::string chain_problem(const TenantId& tenant_id);
     // Any thread: a human takes note of the break of a chain. Needs a fresh login, as a vote does.
@@ -123,15 +148,20 @@ private:
     Result<void> settle_key();
     Result<std::vector<ChainReport>> verify_all();
     void adopt(const TenantId& tenant_id);
-    void break_chain(const ChainReport& report);
+    Result<void> load_breaks();
+    Result<void> break_chain(const ChainReport& report);
+    // Saves the row of one more break, and shows it once it is committed.
+    void put_break(Turn& turn, FoundBreak found);
+    void show_break(const TenantId& tenant_id, std::optional<BreakState> state);
     Result<TurnReply> run_acceptance(Turn& turn, const std::string& reason);
-    void run(TurnRequest request);
+    Result<void> run(TurnRequest request);
     std::vector<HeadLine> heads_of_all(Turn& turn) const;
 
     Parts parts_;
     KeyLineage lineage_;
     std::map<TenantId, SealPoint> sealed_;
-    std::map<TenantId, std::string> problems_;  // Breaks that nobody has accepted yet.
+    // Replaced as a whole by the engine; every display asks.
+    std::atomic<std::shared_ptr<const Breaks>> breaks_{std::make_shared<const Breaks>()};
     Timestamp key_since_;
     bool is_key_lost_ = false;
     bool was_from_before_ = false;

@@ -3,6 +3,8 @@
 // until a human has looked (ADR 0015; security C1 to C3).
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/crypto.h"
 #include "core/ledger/tail_proof.h"
 #include "services/ledger_check.h"
@@ -344,6 +346,19 @@ const std::vector<Tampering> kTamperings{
      },
      "_system",
      "changed_artifact"},
+    {"put_a_head_at_the_end_of_numbers",
+     [](StoreContents& all) { all.heads.at(kDemo).seq = std::numeric_limits<std::int64_t>::max(); },
+     "demo",
+     "head_mismatch"},
+    {"index_a_seal_at_the_end_of_numbers",
+     [](StoreContents& all) {
+         Checkpoint point = all.checkpoints.rbegin()->second;
+         point.tenant_id = kDemo;
+         point.seq = std::numeric_limits<std::int64_t>::max();
+         all.checkpoints.emplace(std::pair(kDemo, point.seq), point);
+     },
+     "demo",
+     "bad_checkpoint"},
     {"set_the_head_row_back",
      [](StoreContents& all) {
          all.heads.at(kDemo).seq -= 1;

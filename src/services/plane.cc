@@ -1,5 +1,7 @@
 #include "services/plane.h"
 
+#include <set>
+
 #include "base/log.h"
 
 namespace interlock {
@@ -13,6 +15,9 @@ Timestamp newest_record(const TurnRunner& runner, LedgerStore& store) {
     for (const auto& [tenant_id, head] : runner.heads()) {
         if (++asked > kChainsMax) {
             break;
+        }
+        if (head.seq < 1) {
+            continue;  // No record's; the walk says so.
         }
         const auto last = store.read_ledger(tenant_id, head.seq - 1, 1);
         if (!last || last->empty()) {
@@ -52,7 +57,8 @@ Plane::Plane(Parts parts, PlaneConfig config)
            approvals,
            parts.dispatch,
            [this](const TenantId& tenant_id) { return ledger.chain_problem(tenant_id); },
-           parts.ids}),
+           parts.ids,
+           [this](const TenantId& tenant_id) { return ledger.open_break(tenant_id); }}),
       internal_errors(parts.submit, kill),
       probes({runner, parts.submit, latch, config.has_sink}),
       parts_(parts) {
@@ -123,6 +129,34 @@ void Plane::close() {
     ledger.sign_all();
 }
 
+// The stop follows from the rows of the breaks, each time anew: whoever found one may have ended
+// before its own stop was on record, and tools that run without a server stop nobody.
+void Plane::stop_for_breaks(const std::vector<ChainReport>& chains) {
+    // Every tenant may read the global reason, so it does not say whose row it was (I7).
+    const std::string why = "the audit chain is broken; see `interlock audit verify`";
+    std::set<TenantId> found_now;
+    for (const ChainReport& report : chains) {
+        if (report.fault) {
+            found_now.insert(report.tenant_id);
+            kill.activate_by_rule(report.tenant_id, "chain_check", why);
+        }
+    }
+    const auto breaks = ledger.open_breaks();
+    for (const auto& [tenant_id, state] : *breaks) {
+        if (!found_now.contains(tenant_id)) {
+            kill.keep_stopped(tenant_id, "chain_check", why);
+        }
+    }
+}
+
+Result<void> Plane::relay_broke(const ChainReport& report) {
+    kill.activate_by_rule(
+        report.tenant_id,
+        "chain_check",
+        "an audit chain of the relay is broken; see `interlock audit verify`");
+    return ledger.note_break(report.tenant_id, kRelayBook, *report.fault);
+}
+
 Result<Plane::Recovery> Plane::open() {
     Recovery recovery;
     TRY_ASSIGN(std::vector<OutboxItem> left, runner.open());
@@ -131,16 +165,8 @@ Result<Plane::Recovery> Plane::open() {
     directory.time_of_sessions(newest_record(runner, parts_.store));
     TRY(kill.open());
     TRY_ASSIGN(recovery.chains, ledger.open());
+    stop_for_breaks(recovery.chains);
     TRY(archive.open());
-    for (const ChainReport& report : recovery.chains) {
-        if (report.fault) {
-            // Every tenant may read the global reason, so it does not say whose row it was (I7).
-            kill.activate_by_rule(
-                report.tenant_id,
-                "chain_check",
-                "the audit chain is broken; see `interlock audit verify`");
-        }
-    }
     for (OutboxItem& item : left) {
         if (item.delivery == Delivery::repeatable) {
             recovery.resend.push_back(std::move(item));

@@ -71,6 +71,8 @@ public:
     // Loads everything, latches what was latched, verifies the chains. Afterwards the turns that
     // record the unsettled effects as unknown have been submitted.
     Result<Recovery> open();
+    // A chain of the relay does not hold: its tenant is stopped, and its ledger says so for good.
+    Result<void> relay_broke(const ChainReport& report);
     // Engine thread, or after it has ended: ends folds and seals every chain.
     void close();
 
@@ -94,6 +96,8 @@ public:
     std::unique_ptr<SupervisorService> supervisor;
 
 private:
+    void stop_for_breaks(const std::vector<ChainReport>& chains);
+
     Parts parts_;
 };
 

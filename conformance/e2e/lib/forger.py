@@ -31,8 +31,8 @@ class Key:
         self.public = self._openssl("pkey", "-pubout", "-outform", "DER", "-in")[-32:].hex()
 
     @staticmethod
-    def stolen(data):
-        epoch, seed = pathlib.Path(f"{data}/ledger.key").read_text().split()
+    def stolen(data, name="ledger.key"):
+        epoch, seed = pathlib.Path(f"{data}/{name}").read_text().split()
         return Key(int(epoch), seed)
 
     @staticmethod

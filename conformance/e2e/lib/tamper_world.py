@@ -5,6 +5,7 @@ orderly and one that is killed, with people, keys, rights and messages of every 
 import json
 import pathlib
 import shutil
+import socket
 import subprocess
 import time
 
@@ -29,17 +30,31 @@ def copy(source, target):
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.sock"))
 
 
-def start(home, sink):
-    """A server on home/data whose witness is home/witness.log."""
+def serve_arguments(home, sink, port=0):
+    """Of a server on home/data whose witness is home/witness.log."""
     config = pathlib.Path(home) / "config.toml"
     config.write_text(
         "[log]\nformat = \"json\"\n[http]\nrequests_per_second = 0\ntenant_requests_per_second = 0\n"
         "[audit]\nstandard_refused_kib = 0\ntenant_refused_kib = 0\n"
         f"[audit.witness]\nfiles = [\"{home}/witness.log\"]\n"
         "[[relay.bot]]\nplatform = \"local\"\n")
-    return plane.Child(
-        ["serve", "--config", str(config), "--data", f"{home}/data", "--port", "0", "--sink", sink],
-        f"{home}/server.log")
+    return ["serve", "--config", str(config), "--data", f"{home}/data", "--port", str(port),
+            "--sink", sink]
+
+
+def start(home, sink):
+    return plane.Child(serve_arguments(home, sink), f"{home}/server.log")
+
+
+def start_on_a_taken_port(home, sink):
+    """Ends as soon as it has opened everything else."""
+    with socket.socket() as taken, open(f"{home}/server.log", "ab") as log:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = subprocess.run(
+            [plane.program(), *serve_arguments(home, sink, taken.getsockname()[1])], stderr=log,
+            stdout=subprocess.DEVNULL, timeout=plane.PATIENCE_SECONDS, check=False)
+    assert done.returncode != 0, "it should not have started"
 
 
 def probe(connection, tenant, key, effect=False):
@@ -92,6 +107,20 @@ class World:
         server.kill()
         self.keep("crashed")
         self.old_key = Key.stolen(f"{self.folder}/old/data")
+        self.old_next_key = Key.stolen(f"{self.folder}/old/data", "ledger.key.next")
+        self.make_turn()
+
+    def make_turn(self):
+        """What the thief of "old" finds after the next start: his second key has its turn."""
+        turn = f"{self.folder}/turn"
+        pathlib.Path(turn).mkdir()
+        copy(f"{self.folder}/old/data", f"{turn}/data")
+        shutil.copy(f"{self.folder}/old/witness.log", turn)
+        server = self.start(turn)
+        self.probes(server, "gamma", 2)
+        server.kill()
+        current = Key.stolen(f"{turn}/data")
+        assert (current.epoch, current.seed) == (self.old_next_key.epoch, self.old_next_key.seed)
 
     def probes(self, server, tenant, count):
         connection = plane.connect(server.address)

@@ -5,45 +5,13 @@ server names when it starts, where that is not the same; `trades` who of alpha a
 then; `witness` what `audit verify --witness` adds. Numbers come from the untouched folder.
 """
 
-import dataclasses
 import hashlib
 import json
 import pathlib
 import shutil
-import typing
 
 from forger import Forger, Key
-
-BAD = 25  # A record of alpha that lies before its last seal.
-ALL = frozenset({"alpha", "gamma"})
-NOBODY = frozenset()
-
-
-@dataclasses.dataclass
-class Tampering:
-    name: str
-    forge: typing.Callable
-    found: list
-    start: list = None  # None: as found.
-    trades: frozenset = NOBODY
-    witness: str = "agrees"
-    base: str = "whole"
-    daily: bool = False  # Whether the start is tried every day, and not only in full runs.
-    starts: bool = True  # False: the server refuses the folder altogether.
-    says: str = ""  # A word for the printed table.
-    told_breaks: list = dataclasses.field(default_factory=list)  # What was on record before.
-    warned: str = ""  # What the witness makes the server say at the start.
-    keeps_out: bool = False  # The change shuts the human out who would ask for the release.
-
-
-def on(book="ledger"):
-    """A forgery that gets a Forger of the book."""
-    def wrap(forge):
-        def run(data, world):
-            with Forger(data, book) as forger:
-                forge(forger, world)
-        return run
-    return wrap
+from tampering import ALL, BAD, BUSY_PORT, LARGEST, NOBODY, ROTATE, Tampering, on
 
 
 def table(world):
@@ -104,6 +72,16 @@ def records(alpha, gamma, seals):
     def lead(f, w):
         f.run("UPDATE heads SET seq = seq + 3 WHERE tenant_id = 'alpha'")
 
+    def absurd_row(f, w):
+        f.run("UPDATE heads SET seq = ? WHERE tenant_id = 'gamma'", LARGEST)
+
+    def absurd_file(f, w):
+        f.set_head("gamma", LARGEST - 1, f.head("gamma")[1], row=False)
+
+    def absurd_index(f, w):
+        f.run("INSERT INTO checkpoints (tenant_id, seq, hash, at, signature) SELECT tenant_id, ?, hash, "
+              "at, signature FROM checkpoints WHERE tenant_id = 'gamma' LIMIT 1", LARGEST)
+
     def other_head(f, w):
         f.run("UPDATE heads SET hash = ? WHERE tenant_id = 'alpha'", "0" * 64)
 
@@ -127,6 +105,12 @@ def records(alpha, gamma, seals):
         one("... and the index of its seals", cut_index, bad("truncated_tail"), trades={"gamma"}),
         one("a head row ahead of its chain", lead, bad("truncated_tail", alpha + 1),
             trades={"gamma"}),
+        one("a head row of a number that no chain can have", absurd_row,
+            [("gamma", gamma, "head_mismatch", [])], trades={"alpha"}, daily=True),
+        one("a head file of such a number", absurd_file, [("gamma", gamma, "head_mismatch", [])],
+            trades={"alpha"}, daily=True),
+        one("the index of seals with such a number", absurd_index,
+            [("gamma", gamma, "bad_checkpoint", [])], trades={"alpha"}),
         one("another hash in a head row", other_head, bad("head_mismatch", alpha), trades={"gamma"}),
         one("all records of a chain removed", empty, bad("truncated_tail", 1), trades={"gamma"}),
     ]
@@ -253,6 +237,9 @@ def changed_states(world, system):
         one("a stop invented that is off", insert("kill/gamma", stop.replace("beta", "gamma").replace(
             '"active":true', '"active":false')), "gamma",
             "kill/gamma", "unknown_row", {"alpha"}),
+        *(one(f"... found by {first}", insert("kill/gamma", stop.replace("beta", "gamma").replace(
+            '"active":true', '"active":false')), "gamma", "kill/gamma", "unknown_row", {"alpha"},
+              before=first, daily=True) for first in (BUSY_PORT, ROTATE)),
         one("an access key planted (C3)", edit("tenant/gamma", digest, planted_digest), "_system",
             "tenant/gamma", "changed_row", NOBODY, daily=True),
         one("a tenant invented", insert("tenant/ghost", planted.replace("alpha", "ghost")), "_system",
@@ -328,6 +315,9 @@ def relay_rows(world):
             old, new = ("i1", "i2") if '"i1"' in text else ("alpha", "gamma")
             rows.append(one(what, edit(kind, key, f'"{old}"', f'"{new}"'), f"{kind}/{key}",
                             "changed_row", daily=kind == "binding"))
+            if kind == "binding":
+                rows.append(one(f"... found by {BUSY_PORT}, in relay.db", edit(kind, key, f'"{old}"', f'"{new}"'),
+                                f"{kind}/{key}", "changed_row", before=BUSY_PORT, daily=True))
     key, text = kinds["binding"][0]
     rows.append(one("a person's binding removed", remove("binding", key), f"binding/{key}",
                     "missing_row"))
@@ -463,6 +453,16 @@ def keys(world, system):
             f.append("gamma", "PROBE_DONE")
             f.append_seal("gamma", w.old_key)
 
+    def old_next_seal(data, w):
+        with Forger(data) as f:
+            f.append("gamma", "PROBE_DONE")
+            f.append_seal("gamma", w.old_next_key)
+
+    def old_next_proof(data, w):
+        with Forger(data) as f:
+            f.append("gamma", "PROBE_DONE")
+            f.prove("gamma", w.old_next_key)
+
     def old_system_seal(data, w):
         with Forger(data) as f:
             f.append_seal("_system", w.old_key)
@@ -502,6 +502,11 @@ def keys(world, system):
         Tampering("a seal by a stolen key whose turn is over", old_seal,
                   [("gamma", heads["gamma"] + 2, "bad_checkpoint", [])], trades={"alpha"},
                   daily=True),
+        Tampering("a seal by the key stolen with it as the next one, whose turn is over",
+                  old_next_seal, [("gamma", heads["gamma"] + 2, "bad_checkpoint", [])],
+                  trades={"alpha"}, daily=True),
+        Tampering("a record proven by that key while it has its turn", old_next_proof, [], trades=ALL,
+                  base="turn", daily=True, says="who steals both keys has two turns"),
         Tampering("a seal of _system by such a key", old_system_seal,
                   [("_system", system + 1, "bad_checkpoint", [])]),
         Tampering("a record on top, proven by such a key", old_proof,

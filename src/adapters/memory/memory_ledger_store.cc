@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/errors.h"
+#include "contracts/audit/chain_bounds.h"
 
 namespace interlock {
 
@@ -89,7 +90,10 @@ Result<void> MemoryLedgerStore::apply_state(const StateWrite& write) {
 
 Result<void> MemoryLedgerStore::apply_entry(const LedgerEntry& entry) {
     const auto head = contents_.heads.find(entry.tenant_id);
-    const std::int64_t last = head == contents_.heads.end() ? 0 : head->second.seq;
+    std::int64_t last = head == contents_.heads.end() ? 0 : head->second.seq;
+    if (entry.begins_anew && last > kHeadSeqMax) {
+        last = 0;  // No chain has a head there: nothing is known by it.
+    }
     const std::pair place(entry.tenant_id, entry.seq);
     const bool follows = entry.begins_anew ? entry.seq > last : entry.seq == last + 1;
     if (!follows || contents_.ledger.contains(place)) {

@@ -17,11 +17,12 @@ inline constexpr std::string_view kInsertHead =
     "INSERT INTO heads (tenant_id, seq, hash, proof) VALUES (?1, ?2, ?3, ?4)";
 inline constexpr std::string_view kUpdateHead =
     "UPDATE heads SET seq = ?2, hash = ?3, proof = ?4 WHERE tenant_id = ?1 AND seq = ?5";
-// For a continuation after a break, whose numbers begin above all that is known of the chain.
+// For a continuation after a break, whose numbers begin above all that is known of the chain; a
+// head beyond kHeadSeqMax (2^52) is no knowledge.
 inline constexpr std::string_view kJumpHead =
     "INSERT INTO heads (tenant_id, seq, hash, proof) VALUES (?1, ?2, ?3, ?4) "
     "ON CONFLICT (tenant_id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, "
-    "proof = excluded.proof WHERE excluded.seq > heads.seq";
+    "proof = excluded.proof WHERE excluded.seq > heads.seq OR heads.seq > 4503599627370496";
 inline constexpr std::string_view kInsertAnswer =
     "INSERT INTO answers (tenant_id, function, key, request_hash, operation_id, body, http_status, "
     "expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/check.h"
 #include "base/errors.h"
 #include "base/log.h"
 
@@ -67,7 +66,10 @@ void FileHeadMirror::publish(const std::map<TenantId, LedgerHead>& changed) {
 }
 
 bool FileHeadMirror::write_head(const TenantId& tenant_id, const LedgerHead& head) {
-    CHECK(head.seq >= 1 && head.hash.size() == kHashDigits);
+    if (head.seq < 1 || head.hash.size() != kHashDigits) {
+        errno = EINVAL;  // No head of a record; the file keeps what it had.
+        return false;
+    }
     auto file = files_.find(tenant_id);
     if (file == files_.end()) {
         const std::string path = folder_ + "/" + tenant_id.text() + std::string(kSuffix);
@@ -105,11 +107,10 @@ Result<std::map<TenantId, LedgerHead>> FileHeadMirror::load() {
         if (is_blank(text)) {
             continue;
         }
-        const std::optional<LedgerHead> head = parse_head(text);
-        if (!head) {
-            return fail(errors::corrupt_data, "the mirrored head " + name + " is not one");
-        }
-        heads.emplace(TenantId::trusted(name.substr(0, name.size() - kSuffix.size())), *head);
+        // One tenant's file must not keep the server of all from starting.
+        heads.emplace(
+            TenantId::trusted(name.substr(0, name.size() - kSuffix.size())),
+            parse_head(text).value_or(LedgerHead{kUnreadableHead, {}}));
     }
     if (problem) {
         return fail(errors::io_failed, "cannot list " + folder_ + ": " + problem.message());

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <limits>
 
-#include "base/errors.h"
 #include "testing/temp_folder.h"
 
 namespace interlock {
@@ -56,7 +55,26 @@ TEST_F(FileHeadMirrorTest, ADamagedFileIsReported) {
     file.seekp(30);
     file.put('#');
     file.close();
-    EXPECT_EQ(mirror.load().error(), errors::corrupt_data);
+    EXPECT_EQ(mirror.load().value().at(kAlice).seq, kUnreadableHead);
+}
+
+// One line cannot keep the heads of all others from being read.
+TEST_F(FileHeadMirrorTest, AnImpossibleNumberIsReportedWithTheOthers) {
+    mirror.publish({{kAlice, head(3, 'a')}, {kSystem, head(1, 'b')}});
+    for (const char* number :
+         {"9999999999999999999", "0000000000000000000", "-000000000000000001"}) {
+        std::ofstream(folder / "heads/alice.head") << number << " " << std::string(64, 'a') << "\n";
+        const auto heads = mirror.load().value();
+        EXPECT_EQ(heads.at(kAlice).seq, kUnreadableHead) << number;
+        EXPECT_EQ(heads.at(kSystem), head(1, 'b'));
+    }
+}
+
+TEST_F(FileHeadMirrorTest, WhatIsNoHeadIsNotWritten) {
+    mirror.publish({{kAlice, head(3, 'a')}});
+    mirror.publish({{kAlice, head(std::numeric_limits<std::int64_t>::min(), 'c')}});
+    mirror.publish({{kAlice, {4, "short"}}});
+    EXPECT_EQ(mirror.load().value().at(kAlice), head(3, 'a'));
 }
 
 TEST_F(FileHeadMirrorTest, OtherFilesAreLeftAlone) {

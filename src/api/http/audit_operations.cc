@@ -312,13 +312,25 @@ Operation accept_break_operation(LedgerService& ledger) {
             "properties": {"reason": {"type": "string", "minLength": 1, "maxLength": 500}}})"),
         .answer_schema = schema_of(R"({
             "type": "object",
-            "required": ["tenant_id", "break_seq", "first_bad_seq", "problem", "accepted_by",
-                         "audit_ref", "next"],
+            "required": ["tenant_id", "break_seq", "first_bad_seq", "problem", "breaks", "more",
+                         "accepted_by", "audit_ref", "next"],
             "properties": {
                 "tenant_id": {"type": "string"},
                 "break_seq": {"type": "integer"},
                 "first_bad_seq": {"type": "integer"},
                 "problem": {"type": "string"},
+                "breaks": {
+                    "description": "All that are accepted by this, the oldest first.",
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["break_seq", "first_bad_seq", "problem", "detail"],
+                        "properties": {
+                            "break_seq": {"type": "integer"},
+                            "first_bad_seq": {"type": "integer"},
+                            "problem": {"type": "string"},
+                            "detail": {"type": "string"}}}},
+                "more": {"type": "integer", "description": "Besides those listed."},
                 "accepted_by": {"type": "string"},
                 "audit_ref": {"type": "string"},
                 "next": {"type": "string"}}})"),

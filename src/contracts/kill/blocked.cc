@@ -18,10 +18,10 @@ Json blocked_schema() {
         "description": "Why nothing trades; null while it does.",
         "required": ["code", "reason", "next"],
         "properties": {
-            "code": {"enum": ["store_failed", "stopped_for_all", "stopped", "disabled_for_all",
-                              "disabled", "account_disabled", "recovering", "recovery_escalated",
-                              "risk_stop", "stalled", "informational", "paused", "halted",
-                              "throttled", "below_minimum"]},
+            "code": {"enum": ["store_failed", "chain_broken", "stopped_for_all", "stopped",
+                              "disabled_for_all", "disabled", "account_disabled", "recovering",
+                              "recovery_escalated", "risk_stop", "stalled", "informational",
+                              "paused", "halted", "throttled", "below_minimum"]},
             "reason": {"type": "string"},
             "next": {"type": "string"}
         }})");

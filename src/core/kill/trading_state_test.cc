@@ -50,6 +50,33 @@ TEST(TradingState, SaysWhyAndWhatToDo) {
     EXPECT_NE(blocked->next.find("interlock kill off"), std::string::npos);
 }
 
+// The release is refused until the break is accepted, so nobody is sent to ask for it first.
+TEST(TradingState, ABrokenChainIsToldBeforeTheStopThatCameOfIt) {
+    const KillState on = switched(false, true);
+    const KillState stopped = switched(true, false);
+    const std::string broken = "changed_row at record 4, not accepted by a human yet";
+    const auto own = why_stopped({.own = stopped, .global = on, .own_break = broken});
+    EXPECT_EQ(code_of(own), "chain_broken");
+    EXPECT_EQ(own->reason, "The audit chain does not hold: " + broken);
+    EXPECT_LT(own->next.find("audit accept-break"), own->next.find("kill off"));
+    // Before its stop is on record, too; a stop of everybody is the stronger one.
+    EXPECT_EQ(code_of(why_stopped({.own = on, .global = on, .own_break = broken})), "chain_broken");
+    EXPECT_EQ(
+        code_of(why_stopped({.own = stopped, .global = stopped, .own_break = broken})),
+        "stopped_for_all");
+    const auto host = why_stopped({.own = stopped, .global = stopped, .global_break = broken});
+    EXPECT_EQ(code_of(host), "chain_broken");
+    EXPECT_NE(host->next.find("--tenant _system"), std::string::npos);
+    EXPECT_EQ(
+        code_of(why_stopped(
+            {.own = on,
+             .global = on,
+             .is_latched_globally = true,
+             .store_failure = "disk",
+             .global_break = broken})),
+        "store_failed");
+}
+
 // A commit that failed has no record that could say why, so the failure itself does.
 TEST(TradingState, AStoreThatFailedSaysSoUntilTheStopIsOnRecord) {
     const KillState on = switched(false, true);

@@ -503,12 +503,12 @@ std::vector<RowFault> compare_rows(const RowSet& expected, const RowSet& live) {
     expected.each([&](const std::string& key, const std::string& hash) {
         const std::string found = live.hash_of(key);
         if (found != hash) {
-            faults.push_back({key, found.empty() ? "missing_row" : "changed_row"});
+            faults.push_back({key, found.empty() ? "missing_row" : "changed_row", hash, found});
         }
     });
-    live.each([&](const std::string& key, const std::string&) {
+    live.each([&](const std::string& key, const std::string& found) {
         if (expected.hash_of(key).empty()) {
-            faults.push_back({key, "unknown_row"});
+            faults.push_back({key, "unknown_row", "", found});
         }
     });
     std::ranges::sort(faults, {}, &RowFault::key);

@@ -129,7 +129,9 @@ std::optional<RowSet> parse_row_list(std::string_view text);
 // One protected row that is not what the chain says.
 struct RowFault {
     std::string key;
-    std::string reason;  // "changed_row", "missing_row", "unknown_row"
+    std::string reason;      // "changed_row", "missing_row", "unknown_row"
+    std::string said = {};   // SHA-256 hex of what the chain says it was; "" for none.
+    std::string found = {};  // The same of what is there.
 };
 std::vector<RowFault> compare_rows(const RowSet& expected, const RowSet& live);
 // The rows as they were before `changes`, given what they are now; nothing when the changes do not

@@ -28,8 +28,16 @@ Result<std::vector<ChainReport>> RelayChains::open(LedgerStore& chains, RowSet r
              .rows = std::move(by_chain),
              .from_last_seal = true,
              .is_from_before = known.is_from_before}));
-    TRY_ASSIGN(const auto stored, chains.load_heads());
-    heads_ = std::make_shared<const Heads>(stored);
+    TRY_ASSIGN(Heads stored, chains.load_heads());
+    for (const ChainReport& report : reports) {
+        // A list of heads names records that are there, whatever the stored head says.
+        if (report.fault && report.head.seq > 0) {
+            stored[report.tenant_id] = {report.head.seq, report.head.hash};
+        } else if (report.fault) {
+            stored.erase(report.tenant_id);
+        }
+    }
+    heads_ = std::make_shared<const Heads>(std::move(stored));
     for (const ChainReport& report : reports) {
         sealed_[report.tenant_id] = report.last_seal;
         parts_.lane.unsealed(report.tenant_id) = {report.unsealed, report.unsealed_since};

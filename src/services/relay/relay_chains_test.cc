@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "adapters/memory/held_seal_keys.h"
 #include "adapters/memory/memory_relay_store.h"
 #include "base/crypto.h"
+#include "contracts/audit/chain_bounds.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {
@@ -209,6 +212,41 @@ TEST_F(RelayChainsTest, ABrokenChainGoesOnBehindItsBreak) {
     EXPECT_EQ(reports->front().breaks[0].seq, 8);  // Above all that the mirror had seen.
     EXPECT_EQ(reports->front().breaks[0].broken.bad_seq, 4);
     EXPECT_EQ(reports->front().head.seq, 9);
+}
+
+// A number that no chain can have is a fault of that chain, counts for nothing, and is in no list.
+TEST_F(RelayChainsTest, AnAbsurdHeadBreaksItsChainAlone) {
+    {
+        Life life(store, clock, mirror, keys);
+        life.append(kAlice, 3);
+        life.append(kBob, 2);
+        life.lane.start();
+        life.lane.stop();
+    }
+    const std::int64_t last = std::numeric_limits<std::int64_t>::max();
+    for (const std::int64_t number : {last, last - 1, kHeadSeqMax + 1}) {
+        mirror.publish({{kAlice, {number, std::string(64, 'a')}}});
+        Life life(store, clock, mirror, keys);
+        const auto reports = life.chains.open(store.ledger(), {}, known()).value();
+        ASSERT_EQ(reports.size(), 2u);
+        EXPECT_EQ(reports[0].fault->reason, "head_mismatch");
+        EXPECT_FALSE(reports[1].fault);
+        for (const HeadLine& line : life.chains.heads()) {
+            EXPECT_LT(line.head.seq, 100);
+        }
+        life.chains.settle();
+        life.append(kAlice, 2);
+        EXPECT_LT(mirror.load()->at(kAlice).seq, 100);
+        life.lane.start();
+        life.lane.stop();
+    }
+    KeyLineage lineage(keys.first_public_key());
+    const auto reports = check_ledger(
+        {.store = store.ledger(), .mirror = *mirror.load(), .keys = lineage, .book = kRelayBook});
+    ASSERT_TRUE(reports);
+    EXPECT_FALSE(reports->front().fault) << reports->front().fault->detail;
+    EXPECT_EQ(reports->front().breaks.size(), 3u);
+    EXPECT_TRUE(reports->back().ok());
 }
 
 TEST_F(RelayChainsTest, RowsThatGiveRightsHangOnTheChain) {
