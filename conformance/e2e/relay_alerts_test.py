@@ -41,27 +41,28 @@ def set_up(folder):
     commands = Commands(f"{folder}/data")
     for tenant, user in USERS.items():
         commands.run("tenant", "create", tenant, "--name", tenant)
-        add_human(commands, tenant)
+        add_human(commands, tenant, "--tenant", tenant)
         commands.run("relay", "gateway", "add", "--gateway-id", f"gw-{tenant}", "--tenant", tenant,
                      "--instance", f"i-{tenant}", "--secret", f"secret-of-the-gateway-of-{tenant}")
         commands.run("relay", "bind", "--platform", "telegram", "--user", str(user), "--instance", f"i-{tenant}")
-    add_human(commands, "_system", "--system")
+    commands.run("tenant", "create", "host", "--name", "host")
+    add_human(commands, "host", "--tenant", "host", "--system")
     return api, server, commands
 
 
-def add_human(commands, tenant, *where):
-    invited = commands.run("human", "invite", f"{tenant}@example.com", *(where or ("--tenant", tenant)))
+def add_human(commands, name, *where):
+    invited = commands.run("human", "invite", f"{name}@example.com", *where)
     commands.run("human", "activate", "--code", invited["one_time_code"], "--password-stdin", stdin=PASSWORD + "\n")
 
 
-def letters(folder, tenant, event):
-    """Letters to the tenant's human that name the event."""
+def letters(folder, name, event):
+    """Letters to this human that name the event."""
     found = []
     for path in sorted(pathlib.Path(f"{folder}/data/outbox").glob("*.eml")):
         mail = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
         text = mail.get_content()
         assert MARKER not in text, text
-        if mail["To"] == f"{tenant}@example.com" and event in text:
+        if mail["To"] == f"{name}@example.com" and event in text:
             found.append(text)
     return found
 
@@ -105,9 +106,9 @@ def tell_a_full_instance(folder, api, server):
     time.sleep(3)  # Whatever else would come has come.
     assert len(alerts(folder, "away", "RELAY_SHEDDING")) == 1
     assert len(letters(folder, "away", "RELAY_SHEDDING")) == 1
-    for other in ("well", "_system"):
-        assert not alerts(folder, other, "RELAY_SHEDDING"), other
-        assert not letters(folder, other, "RELAY_SHEDDING"), other
+    for tenant, name in (("well", "well"), ("_system", "host")):
+        assert not alerts(folder, tenant, "RELAY_SHEDDING"), tenant
+        assert not letters(folder, name, "RELAY_SHEDDING"), name
     return server, number
 
 
@@ -124,7 +125,7 @@ def break_a_chain(folder, api, number):
     broken = wait_until("the break on record", lambda: alerts(folder, "away", "OTHER_CHAIN_BROKEN"))
     assert broken[0]["detail"]["book"] == "relay", broken
     wait_until("the tenant's letter", lambda: letters(folder, "away", "OTHER_CHAIN_BROKEN"))
-    wait_until("the host's letter", lambda: letters(folder, "_system", "OTHER_CHAIN_BROKEN"))
+    wait_until("the host's letter", lambda: letters(folder, "host", "OTHER_CHAIN_BROKEN"))
     wait_until("the stop", lambda: alerts(folder, "away", "KILL_SWITCH_ACTIVATED"))
     wait_until("the trouble of the server", lambda: alerts(folder, "_system", "SERVER_TROUBLE"))
     assert not alerts(folder, "well", "KILL_SWITCH_ACTIVATED")

@@ -59,7 +59,7 @@ struct Stall {
     StallCause cause = StallCause::exchange;
     std::int64_t failures = 0;  // In a row.
     std::int64_t good_pulses = 0;
-    std::optional<Timestamp> next_try_at;
+    std::optional<Timestamp> next_try_at = {};
     bool is_told = false;  // People were told that it began, so they are told that it ended.
     friend bool operator==(const Stall&, const Stall&) = default;
 };

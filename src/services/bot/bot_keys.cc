@@ -169,7 +169,10 @@ void BotService::connect(Caller caller, Reply reply) {
         BotRecord next = record;
         next.is_connected = true;
         // What happened meanwhile is not known: everything is read anew before it trades.
-        next.stall = {.is_stalled = next.state == BotState::running, .cause = StallCause::session};
+        next.stall = {
+            .is_stalled = next.state == BotState::running,
+            .cause = StallCause::session,
+            .is_told = record.stall.is_told};
         TRY_ASSIGN(
             const std::string ref,
             note(
