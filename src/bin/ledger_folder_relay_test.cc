@@ -103,7 +103,7 @@ TEST_F(RelayFolderTest, AHeadThatNoChainCanHaveIsAFaultOfItsChain) {
         << "9999999999999999999 " << std::string(64, 'a') << "\n";
     const FolderReport report = verify();
     ASSERT_TRUE(report.relay_chains[0].fault);
-    EXPECT_TRUE(report.relay_chains[0].fault->detail.contains("the head file is not one"));
+    EXPECT_TRUE(report.relay_chains[0].fault->detail.contains("the head file holds no head"));
     EXPECT_FALSE(report.relay_chains[1].fault);
 }
 

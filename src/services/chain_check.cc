@@ -235,9 +235,8 @@ private:
         return seq > std::max(kHeadSeqMax, verifier.head().seq);
     }
     static std::string impossible_text(std::int64_t seq, std::string_view who) {
-        return std::string(who) + (seq == kUnreadableHead ? " is not one"
-                                                          : " names record " + std::to_string(seq) +
-                                                                ", which no chain can have");
+        return std::string(who) + " names record " + std::to_string(seq) +
+               ", which no chain can have";
     }
 
     // The first fault that no break names.
@@ -391,7 +390,9 @@ private:
                 sources_.expected->rbegin()->second,
                 "a seal of `_system`");
         }
-        if (sources_.mirror_head != nullptr) {
+        if (sources_.mirror_head != nullptr && sources_.mirror_head->seq == kUnreadableHead) {
+            set_fault(verifier.head().seq, "head_mismatch", "the head file holds no head");
+        } else if (sources_.mirror_head != nullptr) {
             expect(sources_.mirror_head->seq, sources_.mirror_head->hash, "the head file");
         }
         return {};

@@ -48,13 +48,15 @@ def start(home, sink):
 
 def start_on_a_taken_port(home, sink):
     """Ends as soon as it has opened everything else."""
-    with socket.socket() as taken, open(f"{home}/server.log", "ab") as log:
+    with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         done = subprocess.run(
-            [plane.program(), *serve_arguments(home, sink, taken.getsockname()[1])], stderr=log,
-            stdout=subprocess.DEVNULL, timeout=plane.PATIENCE_SECONDS, check=False)
+            [plane.program(), *serve_arguments(home, sink, taken.getsockname()[1])],
+            capture_output=True, text=True, timeout=plane.PATIENCE_SECONDS, check=False)
     assert done.returncode != 0, "it should not have started"
+    with open(f"{home}/server.log", "a") as log:  # Its last word is for people, and no line of the log.
+        log.writelines(line for line in done.stderr.splitlines(True) if line.startswith("{"))
 
 
 def probe(connection, tenant, key, effect=False):
