@@ -1,13 +1,15 @@
 """Checks the documents: every relative link leads to a file and, with '#', to a heading in it; every
 decision record has its four parts and stands in the index; every test that the pages of agent loop,
 control decisions and bots name exists, and no section of their contracts is without one; every fenced
-block says what it is, so that no command escapes conformance/e2e/docs_commands_test.py.
+block says what it is, so that no command escapes conformance/e2e/docs_commands_test.py; the page of
+measured figures is what bench_page.py makes of them.
 """
 
 import re
 import sys
 from pathlib import Path
 
+import bench_page
 import doc_blocks
 import tidy
 
@@ -112,6 +114,7 @@ def main():
     problems += check_rule_table(root, sources, LOOP_PAGE, LOOP_SECTIONS)
     problems += check_rule_table(root, sources, CONTROL_PAGE, CONTROL_SECTIONS)
     problems += check_rule_table(root, sources, BOT_PAGE, BOT_SECTIONS)
+    problems += filter(None, [bench_page.problem_with(root)])
     for problem in problems:
         print(problem)
     print(f"{len(documents)} documents read")

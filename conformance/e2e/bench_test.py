@@ -52,9 +52,9 @@ def main():
         missing = FIELDS - row.keys()
         assert not missing, f"{row} lacks {missing}"
         assert row["turns_per_s"] > 0 and row["raw_turns_per_s"] > 0, row
-    executed = lines_of("execute", "--seconds", "0.3", "--rounds", "2", "--callers", "1,4")
-    assert [(row["transport"], row["callers"]) for row in executed] == [
-        ("inprocess", 1), ("inprocess", 4), ("http", 1), ("http", 4)], executed
+    # Long enough for whole paths on a busy machine.
+    executed = lines_of("execute", "--seconds", "0.8", "--rounds", "2", "--callers", "4")
+    assert [row["transport"] for row in executed] == ["inprocess", "http"], executed
     for row in executed:
         assert row["paths"] > 0 and row["runs"] == 2, row
         assert row["ratio_min"] <= row["ratio"] <= row["ratio_max"], row
