@@ -383,11 +383,7 @@ Result<ApiCall> HttpFace::admit(
     const Operation& operation = *routed.operation;
     ApiCall call;
     call.http = &request;
-<<<<<<< HEAD
     call.charge = &charge_;
-    call.path = std::move(routed.path);
-=======
->>>>>>> refs/tmp/h_bots2
     Authenticated who = authenticate(request, parts_.directory, parts_.clock.now(), path_key);
     TRY(check_access(routed, who));
     call.path = std::move(routed.path);
