@@ -257,7 +257,7 @@ void ApiWorld::build_notices() {
         .suspect_calls = *workers_,
         .clock = world_->clock,
         .ids = *world_->ids,
-        .link = "http://localhost:8420/"});
+        .link = [] { return std::string("http://localhost:8420/"); }});
     CHECK(notices_->open().has_value());
 }
 
