@@ -57,7 +57,7 @@ TEST_F(BotDisplays, EveryDisplayTellsTheSameReason) {
         "stalled");
     EXPECT_EQ(code_in("/kill"), "trades");
     EXPECT_EQ(code_in("/account"), "trades");
-    set_trading(false, "account off");
+    set_trading(false, "account-off");
     EXPECT_EQ(code_in("/status"), "stalled");
     EXPECT_EQ(code_in("/instances"), "stalled");
     set_trading(true, "account on");

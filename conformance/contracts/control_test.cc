@@ -398,7 +398,8 @@ TEST(FurtherAccounts, AreKeptWhenTheModeChangesAndOpenThereWithTheirFirstUse) {
     EXPECT_EQ(opened(world, "human", "second"), "applied");
     EXPECT_EQ(
         post(world, "human", "mode", R"({"idempotency_key":"m","mode":"shadow"})").status, 200);
-    const auto& accounts = get(world, "accounts").find("accounts")->items();
+    const Json listed = get(world, "accounts");
+    const auto& accounts = listed.find("accounts")->items();
     ASSERT_EQ(accounts.size(), 2u);
     EXPECT_TRUE(accounts[1].find("opened_at")->is_null());
     EXPECT_EQ(

@@ -231,7 +231,8 @@ TEST_F(MarketReads, TheLogTellsAFillWithItsFeeAndARefusalWithItsReason) {
         "FILL_BOOKED passed t1 buy 1 ABCUSDT at 100.01 fee 0.001 ABC");
     EXPECT_EQ(
         line_with(logs, "ORDER_REJECTED"),
-        "ORDER_REJECTED failed t1 buy 2 ABCUSDT at the market refused fault_injected: ");
+        "ORDER_REJECTED failed t1 buy 2 ABCUSDT at the market refused fault_injected: "
+        "fault_injected: The venue was told to refuse.");
 }
 
 TEST_F(MarketReads, TheBotsLogTellsItsTrades) {

@@ -42,7 +42,7 @@ inline LedgerEntry entry(const TenantId& tenant_id, std::int64_t seq) {
         .tenant_id = tenant_id,
         .seq = seq,
         .canonical_json = R"({"seq":)" + std::to_string(seq) + R"(,"text":"Grüße"})",
-        .hash = std::string(60, 'a') + std::to_string(1000 + seq)};
+        .hash = std::string(60, 'a') + std::to_string(1000 + seq % 1'000'000)};
 }
 
 inline TurnCommit entry_turn(const TenantId& tenant_id, std::int64_t seq) {

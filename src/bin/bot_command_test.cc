@@ -14,7 +14,7 @@ namespace {
 
 // Secrets are asked for, and an agent's words about itself are nobody's to type.
 const std::set<std::string> kNoOption{
-    "idempotency_key", "api_key", "api_secret", "api_password", "agent_metadata"};
+    "idempotency_key", "api_key", "api_secret", "api_password", "password", "agent_metadata"};
 // Where a field is the word's own argument.
 const std::set<std::string> kArgument{"email"};
 

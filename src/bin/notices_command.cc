@@ -54,8 +54,16 @@ Call test_call(const Options&) {
     return {.method = "POST", .path = "/test"};
 }
 
+std::string kinds_in(const Json& answer) {
+    std::string kinds;
+    for (const char c : text_at(answer, "letters")) {
+        kinds += c == ',' ? ", " : std::string(1, c);
+    }
+    return kinds;
+}
+
 std::string describe_letters(const Json& answer) {
-    const std::string kinds = text_at(answer, "letters");
+    const std::string kinds = kinds_in(answer);
     return kinds == "-" ? "You get no letters about this tenant any more.\n"
                         : "You get letters about: " + print_safe(kinds) + ".\n";
 }
@@ -169,7 +177,7 @@ std::string describe_notices(const Json& notices) {
     const Json* const webhook = notices.find("webhook");
     const bool has_webhook = webhook != nullptr && webhook->is_object();
     std::string text = render_fields(
-        {{"letters about", text_at(notices, "letters")},
+        {{"letters about", kinds_in(notices)},
          {"webhook", has_webhook ? text_at(*webhook, "host") : "-"}});
     const Json* const outlets = notices.find("outlets");
     if (outlets == nullptr || outlets->items().empty()) {

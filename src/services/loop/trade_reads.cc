@@ -260,6 +260,19 @@ Result<void> tell_late_answer(Turn& turn, Json& row, const OrderClientId& order_
     return {};
 }
 
+// A report of the venue may show the order before anybody has asked for its answer.
+void tell_acceptance(Json& row, const OrderRecord& order) {
+    const bool is_seen = order.state == OrderState::resting ||
+                         order.state == OrderState::partially_filled ||
+                         order.state == OrderState::filled || order.state == OrderState::canceled;
+    if (is_answer_lost(row) && is_seen) {
+        row.set("submit_status", "acked");
+        row.set(
+            "exchange_order_id",
+            order.exchange_order_id.empty() ? Json() : Json(order.exchange_order_id));
+    }
+}
+
 Result<void> tell_end(Turn& turn, const LoopMode& mode, Json& row) {
     const Json named = member(row, "order_client_id");
     const auto id = OrderClientId::parse(named.is_string() ? named.as_string() : "");
@@ -273,6 +286,7 @@ Result<void> tell_end(Turn& turn, const LoopMode& mode, Json& row) {
         row.set("mode", to_word(order->request.account.mode));
         row.set("state", to_final_word(order->state));
         row.set("filled_qty", to_text(order->filled_qty));
+        tell_acceptance(row, *order);
     }
     return {};
 }
