@@ -60,7 +60,7 @@ TEST_F(BotDisplays, EveryDisplayTellsTheSameReason) {
     set_trading(false, "account-off");
     EXPECT_EQ(code_in("/status"), "stalled");
     EXPECT_EQ(code_in("/instances"), "stalled");
-    set_trading(true, "account on");
+    set_trading(true, "account-on");
     ASSERT_EQ(api.at_tenant(owner, {"POST", "/connect-exchange"}).status, 200);
     api.world.pass(Duration::of_seconds(30));
     EXPECT_EQ(told(), std::set<std::string>{"trades"});
