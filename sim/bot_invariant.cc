@@ -159,8 +159,12 @@ void BotInvariant::check_left(const TurnCommit& turn) {
             continue;
         }
         const RecoveryState& recovery = held->recovery;
+        // A venue that fell silent before the start is a doubt; one that is silent since is none yet.
+        const auto& reasons = recovery.reasons;
         const bool has_only_begun =
-            std::ranges::all_of(recovery.reasons, [](const std::string& reason) {
+            !reasons.empty() && reasons.front() == "startup" &&
+            (reasons.size() == 1 || recovery.only_looks) &&
+            std::ranges::all_of(reasons, [](const std::string& reason) {
                 return reason == "startup" || reason == "venue_unreachable";
             });
         const bool is_left = is_by_recovery ? orders_.contains({*account, *order})
