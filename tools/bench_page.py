@@ -217,7 +217,7 @@ def page_of(stored):
         "# Every figure, as measured", "",
         "Made by `tools/bench_page.py` of what the program answered; not to be edited. A figure is the",
         "median of its runs, in brackets the whole range. What is measured and how, and what the words",
-        "mean, stands in `interlock bench --help` and on the pages beside this one."]
+        "mean, stands in the help of each benchmark and on the pages beside this one."]
     for name, title, _, _ in BENCHES:
         if name not in stored:
             continue
