@@ -159,14 +159,14 @@ void BotInvariant::check_left(const TurnCommit& turn) {
             continue;
         }
         const RecoveryState& recovery = held->recovery;
-        // A venue that fell silent before the start is a doubt; one that is silent since is none yet.
+        // A venue that fell silent before the start is a doubt; one that is silent since is none
+        // yet.
         const auto& reasons = recovery.reasons;
-        const bool has_only_begun =
-            !reasons.empty() && reasons.front() == "startup" &&
-            (reasons.size() == 1 || recovery.only_looks) &&
-            std::ranges::all_of(reasons, [](const std::string& reason) {
-                return reason == "startup" || reason == "venue_unreachable";
-            });
+        const bool has_only_begun = !reasons.empty() && reasons.front() == "startup" &&
+                                    (reasons.size() == 1 || recovery.only_looks) &&
+                                    std::ranges::all_of(reasons, [](const std::string& reason) {
+                                        return reason == "startup" || reason == "venue_unreachable";
+                                    });
         const bool is_left = is_by_recovery ? orders_.contains({*account, *order})
                                             : recovery.phase == RecoveryPhase::recovering;
         if (has_only_begun && is_left) {
