@@ -288,7 +288,10 @@ def main():
     commands = Commands(f"{folder}/data")
     set_up(commands)
     echo = talk(commands, server)
+    spare = ("--platform", "local", "--bot-id", "console", "--discriminator", "spare")
+    commands.run("relay", "route", "add", "--tenant", "demo", *spare)
     server = kill_between_store_and_ack(folder, commands, server, echo)
+    commands.run("relay", "route", "remove", *spare)  # A route is known as well after a start.
     echo = sleep_and_wake(commands, server, echo)
     issued = enrol(commands, server)
     rotated = commands.run("relay", "gateway", "rotate", "--gateway-id", "gw1")["secret"]

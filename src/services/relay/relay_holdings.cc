@@ -51,8 +51,7 @@ Result<void> RelayHoldings::load() {
     state_.gateways.for_each([this](const std::string&, const GatewayRow& row) { index(row); });
     state_.scopes.for_each(
         [this](const std::string& key, const ScopeRow& row) { index(key, row); });
-    state_.routes.for_each(
-        [this](const std::string&, const RouteRow& row) { add(Holding::route, row.tenant_id); });
+    state_.routes.for_each([this](const std::string&, const RouteRow& row) { index(row); });
     state_.for_each_binding(
         [this](const BindingRow& row) { add(Holding::binding, row.tenant_id); });
     std::string after;
