@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <thread>
 
 #include "base/check.h"
 
@@ -25,6 +26,8 @@ public:
         std::atomic<int> fail_code = SQLITE_IOERR_WRITE;
         std::atomic<bool> is_torn = false;
         std::atomic<int> seen = 0;  // Writes and syncs so far.
+        // While true, writes to the database itself, not to its log, do not come back.
+        std::atomic<bool> holds_database = false;
     };
 
     explicit FailingVfs(std::string name) : name_(std::move(name)) {
@@ -57,6 +60,7 @@ private:
         const sqlite3_io_methods* real = nullptr;
         sqlite3_io_methods methods{};
         FailingVfs* owner = nullptr;
+        bool is_database = false;
     };
 
     bool is_turn() { return ++faults.seen == faults.fail_at; }
@@ -72,8 +76,8 @@ private:
         if (code != SQLITE_OK || file->pMethods == nullptr) {
             return code;
         }
-        auto* const wrapping =
-            new (&wrapping_of(file)) Wrapping{file->pMethods, *file->pMethods, owner};
+        auto* const wrapping = new (&wrapping_of(file))
+            Wrapping{file->pMethods, *file->pMethods, owner, (in & SQLITE_OPEN_MAIN_DB) != 0};
         wrapping->methods.xRead = &FailingVfs::read;
         wrapping->methods.xWrite = &FailingVfs::write;
         wrapping->methods.xSync = &FailingVfs::sync;
@@ -92,6 +96,9 @@ private:
     }
     static int write(sqlite3_file* file, const void* from, int size, sqlite3_int64 at) {
         const Wrapping& wrapping = wrapping_of(file);
+        while (wrapping.is_database && wrapping.owner->faults.holds_database) {
+            std::this_thread::yield();
+        }
         const int fault = wrapping.owner->faults.on_write;
         if (fault == SQLITE_OK && wrapping.owner->is_turn()) {
             if (wrapping.owner->faults.is_torn) {

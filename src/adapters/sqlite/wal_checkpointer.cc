@@ -34,6 +34,8 @@ Result<std::unique_ptr<WalCheckpointer>> WalCheckpointer::attach(
     std::unique_ptr<WalCheckpointer> made(new WalCheckpointer(writer, options));
     made->passive_pages_ = std::max<std::int64_t>(1, options.passive_bytes / page_size);
     made->restart_pages_ = std::max<std::int64_t>(1, options.restart_bytes / page_size);
+    made->rest_pages_ = std::max<std::int64_t>(1, options.rest_bytes / page_size);
+    made->hard_pages_ = std::max(made->restart_pages_, options.hard_bytes / page_size);
     if (options.own_thread) {
         TRY_ASSIGN(
             made->own_db_, SqliteDb::open({.path = options.path, .vfs_name = options.vfs_name}));
@@ -74,11 +76,32 @@ void WalCheckpointer::after_commit() {
         pages_at_refusal_ = 0;
     }
     if (pages >= std::max(restart_pages_, pages_at_refusal_)) {
-        restart();
+        if (may_restart(pages)) {
+            restart();
+        }
     } else if (thread_.joinable() && pages - pages_at_request_ >= passive_pages_) {
         pages_at_request_ = pages;
         request();
     }
+}
+
+// Whether little enough is left to move; else the own thread is asked for more, unless it is at it.
+bool WalCheckpointer::may_restart(std::int64_t pages) {
+    if (!thread_.joinable() || pages >= hard_pages_) {
+        return true;
+    }
+    if (is_moving_) {
+        return false;
+    }
+    if (pages - moved_pages_ <= rest_pages_) {
+        return true;
+    }
+    // A reader can keep it from moving any more; then asking at every commit would only cost.
+    if (pages - pages_at_request_ >= rest_pages_) {
+        pages_at_request_ = pages;
+        request();
+    }
+    return false;
 }
 
 void WalCheckpointer::halt() {
@@ -106,6 +129,7 @@ void WalCheckpointer::request() {
     {
         const std::lock_guard lock(wake_mutex_);
         requested_ = true;
+        is_moving_ = true;
     }
     wake_.notify_one();
 }
@@ -123,6 +147,7 @@ void WalCheckpointer::run() {
             move_passively();
         }
         lock.lock();
+        is_moving_ = requested_;
     }
 }
 

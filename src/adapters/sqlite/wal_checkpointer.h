@@ -2,9 +2,12 @@
 //
 // A thread with its own connection moves committed pages into the database file (a PASSIVE
 // checkpoint, which never makes a writer wait) each time the log has grown by `passive_bytes`.
-// Under constant load that never catches up, so the log would grow for ever; when it passes
-// `restart_bytes` the committing thread itself finishes the work between two batches and has the
-// log start over.
+// Under constant load that never catches up, so the log would grow for ever; from `restart_bytes`
+// on the committing thread itself finishes the work between two batches and has the log start over.
+// Commits wait meanwhile, so it first leaves the other thread as many turns as it needs until
+// little is left to move: unordered keys dirty pages all over a large database, and moving some
+// hundred of them took as long as the slowest hundredth of the commits. Only at `hard_bytes` it
+// does it all.
 #pragma once
 
 #include <atomic>
@@ -24,8 +27,12 @@ namespace interlock {
 
 inline constexpr std::int64_t kWalPassiveBytes = 4ll * 1024 * 1024;
 inline constexpr std::int64_t kWalRestartBytes = 16ll * 1024 * 1024;
+inline constexpr std::int64_t kWalRestBytes =
+    512ll * 1024;  // Little enough for the committing one.
+inline constexpr std::int64_t kWalHardBytes = 64ll * 1024 * 1024;
 // A reader with an old snapshot keeps the log from starting over; commits wait for it this long at
-// most, then go on and try again once the log has grown by another kWalPassiveBytes.
+// most, beside the moving itself, then go on and try again once the log has grown by another
+// kWalPassiveBytes.
 inline constexpr Duration kWalRestartWaitMax = Duration::of_milliseconds(100);
 
 struct WalCheckpointerOptions {
@@ -34,6 +41,8 @@ struct WalCheckpointerOptions {
     bool own_thread = true;  // False: only the restart on the committing thread remains.
     std::int64_t passive_bytes = kWalPassiveBytes;
     std::int64_t restart_bytes = kWalRestartBytes;
+    std::int64_t rest_bytes = kWalRestBytes;
+    std::int64_t hard_bytes = kWalHardBytes;  // At least restart_bytes.
 };
 
 struct WalCounters {
@@ -74,8 +83,9 @@ public:
 private:
     WalCheckpointer(SqliteDb& writer, const WalCheckpointerOptions& options);
     static int on_commit(void* self, sqlite3* db, const char* schema, int wal_pages);
-    void run();               // The own thread.
-    void request();           // Wakes it.
+    void run();      // The own thread.
+    void request();  // Wakes it.
+    bool may_restart(std::int64_t pages);
     void restart();           // On the committing thread.
     void move_all(int mode);  // Likewise.
     void move_passively();    // The own thread.
@@ -83,6 +93,8 @@ private:
     SqliteDb& writer_;
     std::int64_t passive_pages_ = 1;
     std::int64_t restart_pages_ = 1;
+    std::int64_t rest_pages_ = 1;
+    std::int64_t hard_pages_ = 1;
 
     // Touched by the committing thread only.
     std::int64_t pages_at_request_ = 0;
@@ -106,6 +118,7 @@ private:
     Spent restart_work_;
     Spent passive_work_;
     std::atomic<bool> halted_ = false;
+    std::atomic<bool> is_moving_ = false;  // Asked of the own thread and not done yet.
 
     std::mutex checkpoint_mutex_;  // Held while a checkpoint runs, on either thread.
     std::mutex wake_mutex_;        // Guards the two below.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "adapters/sqlite/failing_vfs.h"
 #include "adapters/sqlite/sqlite_schema.h"
 #include "testing/temp_folder.h"
 
@@ -134,6 +135,62 @@ TEST_F(WalCheckpointerTest, HaltedItMovesNothing) {
         commit(*checkpointer);
     }
     EXPECT_EQ(checkpointer->counters().restarts, 0);
+}
+
+// The database lies on a disk that writes slowly, its log on one that does not.
+TEST(WalCheckpointer, ACommitDoesNotWaitForACheckpointOfTheOtherThread) {
+    FailingVfs vfs("slow_database");
+    const TempFolder folder;
+    const std::string path = folder / "test.db";
+    SqliteDb db = SqliteDb::open({.path = path, .vfs_name = vfs.name()}).value();
+    ASSERT_TRUE(configure_writer(db).has_value());
+    ASSERT_TRUE(db.execute("CREATE TABLE t (x TEXT)").has_value());
+    const auto checkpointer = WalCheckpointer::attach(
+                                  db,
+                                  {.path = path,
+                                   .vfs_name = vfs.name(),
+                                   .passive_bytes = 16 * kKiB,
+                                   .restart_bytes = 64 * kKiB,
+                                   .rest_bytes = 16 * kKiB})
+                                  .value();
+    const auto commit = [&] {
+        ASSERT_TRUE(db.execute("INSERT INTO t VALUES (hex(zeroblob(2000)))").has_value());
+        checkpointer->after_commit();
+    };
+    vfs.faults.holds_database = true;
+    for (int n = 0; n < 100; ++n) {
+        commit();  // Would not come back if it moved anything, or waited for who does.
+    }
+    EXPECT_EQ(checkpointer->counters().restarts, 0);
+    EXPECT_GT(checkpointer->counters().wal_pages * 4 * kKiB, 256 * kKiB);
+
+    vfs.faults.holds_database = false;
+    // The other thread catches up in between, and the log starts over: by a restart of ours, or by
+    // itself where nothing at all was left. ctest bounds the wait.
+    while (checkpointer->counters().wal_pages * 4 * kKiB > 64 * kKiB) {
+        commit();
+        const std::int64_t moved = checkpointer->counters().passive_checkpoints;
+        for (int n = 0; n < 10'000 && checkpointer->counters().passive_checkpoints == moved; ++n) {
+            std::this_thread::yield();
+        }
+    }
+    EXPECT_EQ(checkpointer->counters().failures, 0);
+    // What it had moved was not left to the commits.
+    EXPECT_LE(checkpointer->counters().restart_pages, 4);
+}
+
+TEST_F(WalCheckpointerTest, AtTheHardBoundItIsDoneAtOnce) {
+    const auto checkpointer = attach(
+        {.passive_bytes = 1024 * kKiB,
+         .restart_bytes = 64 * kKiB,
+         .rest_bytes = 0,
+         .hard_bytes = 64 * kKiB});
+    for (int n = 0; n < 100; ++n) {
+        commit(*checkpointer);
+    }
+    EXPECT_GE(checkpointer->counters().restarts, 3);
+    EXPECT_LE(wal_bytes(), 64 * kKiB + 32 * kKiB);
+    EXPECT_GT(checkpointer->counters().restart_pages, 0);
 }
 
 }  // namespace interlock
