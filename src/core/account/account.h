@@ -182,6 +182,16 @@ struct FillApplied {
 // The order stays in its book; call release_order() afterwards.
 Result<FillApplied> apply_fill(FillTarget target, const FillInput& input);
 
+// A trade and what its booking came to.
+struct BookedTrade {
+    VenueFill fill;
+    std::optional<Decimal> third_fee_price;  // As priced_fill() found it, when it was needed.
+    Decimal realized;                        // In quote, before fees; sells only.
+    Decimal fee_quote;
+};
+BookedTrade booked_trade(
+    const FillInput& input, const SymbolBook& book, const FillApplied& applied);
+
 // Moves to the day of `now`: windows reset, a daily-loss stop ends, each new day's configured costs
 // are booked, days out of the window go. A `now` in the past changes nothing.
 Result<void> roll_to(Account& account, Timestamp now);

@@ -167,6 +167,18 @@ FillInput priced_fill(
     return input;
 }
 
+BookedTrade booked_trade(
+    const FillInput& input, const SymbolBook& book, const FillApplied& applied) {
+    const Asset fee_asset = input.fill.fee_asset;
+    return {
+        .fill = input.fill,
+        .third_fee_price =
+            fee_asset == book.base || fee_asset == book.quote ? std::nullopt : input.fee_price,
+        .realized = applied.realized_gross,
+        .fee_quote = applied.fee_quote,
+    };
+}
+
 Result<FillApplied> apply_fill(FillTarget target, const FillInput& input) {
     const VenueFill& fill = input.fill;
     TRY(check_fill(target, fill));

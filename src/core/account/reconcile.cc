@@ -129,7 +129,7 @@ private:
             note_drift(word, order.id().text());
         }
         changed_.insert(order.id());
-        out_.fills.push_back(fill);
+        out_.fills.push_back(booked_trade(input, *book, *applied));
     }
 
     void note_failed(const VenueFill& fill, const std::string& why) {

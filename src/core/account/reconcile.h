@@ -54,7 +54,7 @@ struct Reconciliation {
     Account account;
     std::vector<SymbolBook> books;
     std::vector<OrderRecord> orders;  // Every record that changed, ascending by id.
-    std::vector<VenueFill> fills;     // Booked now, in the order they were booked.
+    std::vector<BookedTrade> fills;   // Booked now, in the order they were booked.
     std::vector<Finding> drift;
     std::vector<Finding> uncertain;
     std::vector<BalanceMismatch> balance_mismatches;

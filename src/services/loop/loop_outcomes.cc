@@ -97,23 +97,26 @@ std::string_view order_event(EffectFate fate) {
 
 }  // namespace
 
-// The markets that tell what fees in a third asset are worth.
-MarketSet LoopService::fee_prices(const Reserved& next, const std::vector<VenueFill>& fills) const {
-    std::vector<Symbol> symbols;
-    const std::string quote(next.account.quote.text());
-    for (const VenueFill& fill : fills) {
-        if (const auto symbol = Symbol::parse(std::string(fill.fee_asset.text()) + quote)) {
-            symbols.push_back(*symbol);
-        }
-    }
-    std::sort(symbols.begin(), symbols.end());
-    symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
-    return parts_.feed.facts(symbols);
+Result<void> LoopService::record_fill(
+    Turn& turn, const OrderRecord& order, const BookedTrade& trade) {
+    AuditDraft draft = turn.draft(std::string(kFillBookedEvent));
+    draft.tenant_id = order.request.account.tenant_id;
+    draft.actor = AuditActor::python;
+    draft.decision_id = order.decision_id;
+    draft.tick_id = order.tick_id;
+    draft.step = AuditStep::verify;
+    draft.detail = encode(BookedFill{order.request.account, trade.fill, trade.third_fee_price});
+    draft.detail.set("realized", to_text(trade.realized));
+    draft.detail.set("fee_quote", to_text(trade.fee_quote));
+    TRY(turn.audit(std::move(draft)));
+    return {};
 }
 
 Result<void> LoopService::book_fills(
     Turn& turn, Reserved& next, OrderRecord& order, const std::vector<VenueFill>& fills) {
-    const MarketSet market = fills.empty() ? MarketSet{} : fee_prices(next, fills);
+    std::vector<Symbol> wanted;
+    add_fee_symbols(wanted, next.account.quote, fills);
+    const MarketSet market = parts_.feed.facts(wanted);
     for (const VenueFill& fill : fills) {
         SymbolBook* book = find_book(next.books.books, fill.symbol);
         if (book == nullptr || has_trade(order, fill.trade_id)) {
@@ -122,23 +125,9 @@ Result<void> LoopService::book_fills(
         TRY(roll_to(next.account, turn.now()));  // It counts for the day of our own clock.
         const FillInput priced = priced_fill(fill, next.account, next.books.books, market);
         TRY_ASSIGN(const FillApplied applied, apply_fill({next.account, *book, order}, priced));
-        if (!applied.applied) {
-            continue;
+        if (applied.applied) {
+            TRY(record_fill(turn, order, booked_trade(priced, *book, applied)));
         }
-        BookedFill booked{order.request.account, fill, std::nullopt};
-        if (fill.fee_asset != book->base && fill.fee_asset != book->quote) {
-            booked.fee_price = priced.fee_price;
-        }
-        AuditDraft draft = turn.draft(std::string(kFillBookedEvent));
-        draft.tenant_id = order.request.account.tenant_id;
-        draft.actor = AuditActor::python;
-        draft.decision_id = order.decision_id;
-        draft.tick_id = order.tick_id;
-        draft.step = AuditStep::verify;
-        draft.detail = encode(booked);
-        draft.detail.set("realized", to_text(applied.realized_gross));
-        draft.detail.set("fee_quote", to_text(applied.fee_quote));
-        TRY(turn.audit(std::move(draft)));
     }
     return {};
 }

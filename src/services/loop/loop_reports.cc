@@ -8,7 +8,6 @@
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "base/log.h"
-#include "contracts/venue/booked_fill.h"
 #include "services/loop/loop_service.h"
 
 namespace interlock {
@@ -90,31 +89,24 @@ bool is_final(const std::vector<OrderRecord>& orders) {
 }
 
 // Another's order may lock our cash in a market where we have no book.
-std::vector<Symbol> symbols_of(const AccountView& view, const VenueReport& report) {
+std::vector<Symbol> symbols_of(
+    const AccountView& view, const VenueReport& report, const std::vector<OrderAnswer>& answers) {
     std::vector<Symbol> symbols = priced_symbols(view);
     for (const VenueOrder& order : report.open_orders) {
         symbols.push_back(order.symbol);
     }
-    std::sort(symbols.begin(), symbols.end());
-    symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+    add_fee_symbols(symbols, view.account->quote, report.fills);
+    for (const OrderAnswer& answer : answers) {
+        add_fee_symbols(symbols, view.account->quote, answer.fills);
+    }
     return symbols;
 }
 
-// What a fee in neither of the trade's own assets is worth now.
-std::optional<Decimal> third_fee_price(
-    const MarketFeed& feed, const std::vector<SymbolBook>& books, const VenueFill& fill) {
-    const SymbolBook* book = find_book(books, fill.symbol);
-    if (book == nullptr || fill.fee_asset == book->base || fill.fee_asset == book->quote) {
-        return std::nullopt;
-    }
-    const auto symbol =
-        Symbol::parse(std::string(fill.fee_asset.text()) + std::string(book->quote.text()));
-    if (!symbol) {
-        return std::nullopt;
-    }
-    const MarketSet market = feed.facts({&*symbol, 1});
-    const MarketFacts* facts = market.find(*symbol);
-    return facts == nullptr ? std::nullopt : mid_of(*facts);
+// The order of a trade that was booked: booking changed it, so the result holds it.
+const OrderRecord& order_of(const Reconciliation& result, const VenueFill& fill) {
+    return *std::find_if(result.orders.begin(), result.orders.end(), [&](const OrderRecord& one) {
+        return one.id() == fill.order_client_id;
+    });
 }
 
 }  // namespace
@@ -249,18 +241,12 @@ Result<Reconciliation> LoopService::apply_report(
         }
     }
     TRY_ASSIGN(input.settled, records_of(turn, account, {named.begin(), named.end()}));
-    input.market = parts_.feed.facts(symbols_of(view, report));
+    input.market = parts_.feed.facts(symbols_of(view, report, answers));
     input.report = std::move(report);
     input.answers = answers;
     TRY_ASSIGN(Reconciliation result, reconcile(std::move(input)));
-    for (const VenueFill& fill : result.fills) {
-        AuditDraft draft = turn.draft(std::string(kFillBookedEvent));
-        draft.tenant_id = account.tenant_id;
-        draft.actor = AuditActor::python;
-        draft.step = AuditStep::verify;
-        draft.detail =
-            encode(BookedFill{account, fill, third_fee_price(parts_.feed, result.books, fill)});
-        TRY(turn.audit(std::move(draft)));
+    for (const BookedTrade& trade : result.fills) {
+        TRY(record_fill(turn, order_of(result, trade.fill), trade));
     }
     for (const OrderRecord& order : result.orders) {
         save_order(turn, order);

@@ -305,7 +305,7 @@ private:
     Result<void> on_cancel_all(Turn& turn, const EffectOutcome& outcome);
     Result<void> book_fills(
         Turn& turn, Reserved& next, OrderRecord& order, const std::vector<VenueFill>& fills);
-    MarketSet fee_prices(const Reserved& next, const std::vector<VenueFill>& fills) const;
+    Result<void> record_fill(Turn& turn, const OrderRecord& order, const BookedTrade& trade);
     Result<void> note_submit(Turn& turn, const OrderRecord& order, const EffectOutcome& outcome);
     // Every row has an outcome: answers the caller and asks the venue to confirm.
     Result<void> answer_execution(Turn& turn, Decision& decision);

@@ -485,6 +485,14 @@ TEST(Loop, AMarketThatMovesFillsWhatRestsThroughTheWatch) {
     world.pass(Duration::of_seconds(10));
     EXPECT_EQ(holding(world.account(), "ABC"), "0.999");
     EXPECT_EQ(world.count("SAFE_RECOVERY_TRIGGERED"), 0);
+    // Found in a report, it is told as one that an answer brings: whose it was and what it came to.
+    const auto records = *world.plane->ledger.read(world.tenant, 0, 10'000);
+    const auto fill = std::ranges::find_if(
+        records, [](const AuditRecord& one) { return one.draft.event == "FILL_BOOKED"; });
+    ASSERT_NE(fill, records.end());
+    EXPECT_EQ(fill->draft.decision_id.text(), "d1");
+    EXPECT_EQ(to_text(*fill->draft.detail.find("realized")), R"("0")");
+    EXPECT_EQ(to_text(*fill->draft.detail.find("fee_quote")), R"("0.0995")");
 }
 
 TEST(Loop, ACallThatCannotBeReadIsOnTheRecordAndKeepsTheShape) {

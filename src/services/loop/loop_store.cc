@@ -1,5 +1,6 @@
 #include "services/loop/loop_store.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/field_reader.h"
@@ -107,6 +108,19 @@ std::vector<Symbol> priced_symbols(const AccountView& view) {
         }
     }
     return {symbols.begin(), symbols.end()};
+}
+
+void add_fee_symbols(
+    std::vector<Symbol>& symbols, Asset quote, const std::vector<VenueFill>& fills) {
+    for (const VenueFill& fill : fills) {
+        const auto symbol =
+            Symbol::parse(std::string(fill.fee_asset.text()) + std::string(quote.text()));
+        if (fill.fee_asset != quote && symbol) {
+            symbols.push_back(*symbol);
+        }
+    }
+    std::sort(symbols.begin(), symbols.end());
+    symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
 }
 
 Result<LoopMode> load_loop_mode(Turn& turn, const TenantId& tenant_id) {

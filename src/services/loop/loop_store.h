@@ -55,6 +55,10 @@ struct AccountView {
 // Every market whose price an account's value rests on, ascending: those with a book, and those of
 // assets it holds without one (fees, external flows).
 std::vector<Symbol> priced_symbols(const AccountView& view);
+// Adds the markets that tell what fees in another asset than the account's quote are worth; leaves
+// all of them ascending, each once.
+void add_fee_symbols(
+    std::vector<Symbol>& symbols, Asset quote, const std::vector<VenueFill>& fills);
 
 Result<LoopMode> load_loop_mode(Turn& turn, const TenantId& tenant_id);
 // Null account when there is none.

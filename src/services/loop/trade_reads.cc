@@ -340,8 +340,10 @@ Json fill_row_schema() {
         {"fee", schema::text("In fee_asset.")},
         {"fee_asset", schema::text()},
         {"is_maker", schema::boolean()},
-        {"realized", schema::text("In quote, before fees.")},
-        {"fee_quote", schema::text("The fee in quote.")},
+        {"realized",
+         schema::or_null(schema::text(
+             "In quote, before fees; null where an older version found the fill later."))},
+        {"fee_quote", schema::or_null(schema::text("The fee in quote; null where realized is."))},
         {"trade_id", schema::integer()},
         {"order_client_id", schema::text()},
         {"exchange_order_id", schema::text()},
