@@ -8,7 +8,6 @@ whoever reads old records must find them in the files, or be told where they are
 
 import http.client
 import json
-import os
 import pathlib
 import random
 import shutil
@@ -21,63 +20,13 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 
 import plane
+from shifted_clock import Clock
 
 TENANT = "demo"
 DAYS_BACK = 40
 OLD_PROBES = 4000
 KILLS = 5
 CALLERS = 4
-
-SHIM = r"""
-#define _GNU_SOURCE
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
-static long shift(void) { const char* s = getenv("INTERLOCK_TEST_SHIFT"); return s ? atol(s) : 0; }
-int clock_gettime(clockid_t id, struct timespec* to) {
-    const int code = (int)syscall(SYS_clock_gettime, id, to);
-    if (code == 0 && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) to->tv_sec += shift();
-    return code;
-}
-int gettimeofday(struct timeval* to, void* zone) {
-    struct timespec now;
-    (void)zone;
-    clock_gettime(CLOCK_REALTIME, &now);
-    to->tv_sec = now.tv_sec;
-    to->tv_usec = now.tv_nsec / 1000;
-    return 0;
-}
-time_t time(time_t* to) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (to) *to = now.tv_sec;
-    return now.tv_sec;
-}
-"""
-
-
-def build_shim(folder):
-    source = pathlib.Path(folder, "shift.c")
-    source.write_text(SHIM)
-    library = pathlib.Path(folder, "shift.so")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source)], check=True)
-    return str(library)
-
-
-class Clock:
-    """Sets the clock of programs that are started from here on."""
-
-    def __init__(self, folder):
-        self.library = build_shim(folder)
-
-    def set(self, days):
-        if days == 0:
-            os.environ.pop("LD_PRELOAD", None)
-        else:
-            os.environ["LD_PRELOAD"] = self.library
-        os.environ["INTERLOCK_TEST_SHIFT"] = str(days * 86400)
 
 
 def run(*arguments):
@@ -267,13 +216,13 @@ def check_reads(folder, data, server, key, records):
 def check_offline(folder, data, clock):
     """Nobody runs, and a month later the command does it alone."""
     before = database_bytes(data)
-    clock.set(DAYS_BACK)
+    clock.set(DAYS_BACK * 86400)
     code, answer, err = run("audit", "archive", "--data", data)
     clock.set(0)
     assert code == 0 and answer["done"] and answer["by"] == "folder", (code, answer, err)
     assert answer["segments"], answer
     after = database_bytes(data)
-    clock.set(DAYS_BACK)
+    clock.set(DAYS_BACK * 86400)
     report = verify(data)
     server = plane.start_server(folder)
     assert server.stop() == 0
@@ -291,7 +240,7 @@ def main():
         clock = Clock(folder)
         try:
             children.append(plane.start_sink(folder))
-            clock.set(-DAYS_BACK)
+            clock.set(-DAYS_BACK * 86400)
             server = plane.start_server(folder)
             plane.make_tenant(folder, TENANT)
             key = bot_key(data)
