@@ -179,6 +179,9 @@ void ApiWorld::restart() {
 }
 
 void ApiWorld::build() {
+    mcp_.reset();
+    mcp_server_.reset();
+    catalog_.reset();
     face_.reset();
     table_ = std::make_unique<OperationTable>();
     passwords_ = std::make_unique<PasswordPool>(PasswordPool::Bounds{.threads = 0});
@@ -234,15 +237,44 @@ void ApiWorld::build() {
              return plane.directory.tenant_exists(tenant_id);
          }});
     build_table();
+    build_faces();
+}
+
+// As the server builds them (bin/server.cc).
+void ApiWorld::build_faces() {
+    Plane& plane = *world_->plane;
     face_ = std::make_unique<HttpFace>(
         HttpFace::Parts{
             .table = *table_,
             .directory = plane.directory,
             .clock = world_->clock,
             .metrics = *metrics_,
-            .mcp = {}},
+            .mcp =
+                [this](HttpRequest request, Principal principal, HttpResponderPtr responder) {
+                    mcp_->handle(std::move(request), std::move(principal), std::move(responder));
+                }},
         HttpFaceConfig{
             .allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 0});
+    session_ids_ = std::make_unique<FakeIdSource>("sessions " + std::to_string(++faces_built_));
+    catalog_ = std::make_unique<OperationCatalog>(OperationCatalog::Parts{
+        .table = *table_,
+        .tenant_exists =
+            [&plane](const TenantId& tenant_id) {
+                return plane.directory.tenant_exists(tenant_id);
+            },
+        .admit = [this](
+                     const Operation& operation,
+                     const ApiCall& call) { return face_->check_rate(operation, call); },
+        .on_answer = [this](
+                         const Operation& operation,
+                         int status) { metrics_->on_request(operation.id, status); }});
+    mcp_server_ = std::make_unique<McpServer>(*catalog_, "test");
+    mcp_ = std::make_unique<McpHttp>(McpHttp::Parts{
+        .server = *mcp_server_,
+        .clock = world_->clock,
+        .ids = *session_ids_,
+        .admit = [this](const Principal& who) { return face_->check_rate(who); }});
+    plane.directory.on_key_ended([this](const KeyId& key_id) { mcp_->close_of(key_id); });
 }
 
 void ApiWorld::build_notices() {

@@ -11,6 +11,8 @@
 #include "adapters/paper/paper_keys.h"
 #include "adapters/paper/paper_venue.h"
 #include "api/http/http_face.h"
+#include "api/mcp/mcp_http.h"
+#include "api/mcp/operation_catalog.h"
 #include "api/operation.h"
 #include "net/http_message.h"
 #include "relay_host.h"
@@ -88,6 +90,7 @@ private:
     void build_notices();
     void build_bots();
     void build_table();
+    void build_faces();
     void hold_answers_to_their_schemas();
     void populate();
     void add_credential(HttpRequest& request, const std::string& as) const;
@@ -119,6 +122,12 @@ private:
     RelayHost relay_;
     std::unique_ptr<OperationTable> table_;
     std::unique_ptr<HttpFace> face_;
+    // Of MCP's sessions, so that a call over MCP finds the ids that it would over HTTP.
+    std::unique_ptr<FakeIdSource> session_ids_;
+    std::unique_ptr<OperationCatalog> catalog_;
+    std::unique_ptr<McpServer> mcp_server_;
+    std::unique_ptr<McpHttp> mcp_;
+    int faces_built_ = 0;
     std::map<std::string, std::string> credentials_;  // Name → bearer token.
 };
 
