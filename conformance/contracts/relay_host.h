@@ -72,6 +72,7 @@ public:
 
     RelayPlane& plane() { return *plane_; }
     ConsolePlatform& console() { return *console_; }
+    MemoryRelayStore& store() { return store_; }
 
 private:
     MemoryRelayStore store_;
