@@ -26,15 +26,15 @@ class Closed(Exception):
 
 
 class RelayWire:
-    def __init__(self, address, gateway, secret, timeout=30, connected=None):
-        """`connected`: a socket that leads there already, through TLS or a proxy."""
+    def __init__(self, address, gateway, secret, timeout=30, connected=None, life=300):
+        """`connected`: a socket that leads there already, through TLS or a proxy; `life`: of the token, by our clock."""
         host, port = address.removeprefix("http://").split(":")
         self.socket = connected or socket.create_connection((host, int(port)), timeout)
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall(
             f"GET /relay HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\n"
             f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
-            f"Authorization: Bearer {upgrade_token(gateway, secret)}\r\n\r\n".encode())
+            f"Authorization: Bearer {upgrade_token(gateway, secret, life)}\r\n\r\n".encode())
         self.bytes = b""
         self.text = b""
         head = b""
