@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "contracts/loop/loop_tools.h"
 #include "contracts/strategy/strategy_instance.h"
+#include "contracts/venue/venue_order.h"
 
 namespace interlock {
 namespace {

@@ -1,6 +1,7 @@
 #include "sim/blocked_invariant.h"
 
 #include "contracts/loop/loop_tools.h"
+#include "contracts/venue/venue_order.h"
 
 namespace interlock::sim {
 namespace {

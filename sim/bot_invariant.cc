@@ -292,7 +292,7 @@ void BotInvariant::check_session(
 
 void BotInvariant::on_instance(const Json& json) {
     const auto instance = decode_strategy_instance(json);
-    if (!instance || !is_bot_strategy(instance->strategy_id)) {
+    if (!instance || !is_kept_strategy(instance->strategy_id)) {
         return;
     }
     Inventory& inventory = inventories_[{instance->account, instance->symbol}];
@@ -314,7 +314,7 @@ void BotInvariant::on_instance(const Json& json) {
 }
 
 void BotInvariant::on_order(const OrderRecord& order) {
-    if (!is_bot_strategy(order.strategy_id)) {
+    if (!is_kept_strategy(order.strategy_id)) {
         return;
     }
     const VenueAccount& account = order.request.account;

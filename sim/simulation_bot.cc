@@ -26,7 +26,7 @@ bool is_silent(const Json& bot) {
 
 // Of a list of strategies: one that the bot keeps and that would trade.
 bool is_makers(const Json& strategy) {
-    return strategy.find("strategy_id")->as_string().starts_with(kBotStrategyPrefix) &&
+    return strategy.find("strategy_id")->as_string().starts_with(kKeptStrategyPrefix) &&
            strategy.find("mode")->as_string() == "active";
 }
 

@@ -6,6 +6,7 @@
 #include "base/crypto.h"
 #include "contracts/loop/loop_tools.h"
 #include "contracts/strategy/strategy_instance.h"
+#include "contracts/venue/venue_order.h"
 #include "sim/planner.h"
 
 namespace interlock::sim {

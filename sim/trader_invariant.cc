@@ -5,6 +5,7 @@
 #include "base/canonical_json.h"
 #include "contracts/control/control_decision.h"
 #include "contracts/loop/loop_tools.h"
+#include "contracts/venue/venue_order.h"
 #include "core/bot/bot_record.h"
 #include "services/strategy/strategy_store.h"
 
@@ -231,7 +232,7 @@ void TraderInvariant::on_instance(const StrategyInstance& next, const TurnWords&
     const StrategyInstance before = place->second;
     place->second = next;
     if (is_new) {
-        const bool is_bots = words.is_bots && is_bot_strategy(next.strategy_id) && !next.paused;
+        const bool is_bots = words.is_bots && is_kept_strategy(next.strategy_id) && !next.paused;
         if ((next.mode == InstanceMode::active || next.paused) && !is_bots) {
             broken("one_active", name_of(next) + " was created active or paused");
         }
@@ -272,7 +273,7 @@ bool TraderInvariant::on_concern(const Concern& next, const TurnWords& words) {
                                switched->target == next.active_strategy_id->text();
         // A bot takes a market that nobody has and leaves its own, no others.
         const auto is_bots = [&](const std::optional<StrategyId>& held) {
-            return !held || is_bot_strategy(*held);
+            return !held || is_kept_strategy(*held);
         };
         const bool is_bot =
             words.is_bots && is_bots(before.active_strategy_id) && is_bots(next.active_strategy_id);

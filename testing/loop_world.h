@@ -14,6 +14,7 @@
 #include "adapters/memory/memory_ledger_store.h"
 #include "adapters/paper/paper_venue.h"
 #include "contracts/loop/loop_tools.h"
+#include "contracts/venue/venue_order.h"
 #include "core/order/order_identity.h"
 #include "services/loop/venue_sink.h"
 #include "services/loop/venue_watch.h"

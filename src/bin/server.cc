@@ -433,7 +433,8 @@ Result<void> Server::Body::build_faces() {
             .mcp =
                 [this](HttpRequest request, Principal principal, HttpResponderPtr responder) {
                     mcp->handle(std::move(request), std::move(principal), std::move(responder));
-                }},
+                },
+            .lost_page = lost_page},
         http_face_config(config));
     TRY_ASSIGN(
         stop_listener,

@@ -80,6 +80,13 @@ inline TenantId system_tenant() {
     return TenantId::trusted("_system");
 }
 
+// Instances that a keeper keeps (services/strategy/strategy_keeper.h). Nobody else's has a name
+// like this: others are numbered by us.
+inline constexpr std::string_view kKeptStrategyPrefix = "bot.";
+inline bool is_kept_strategy(const StrategyId& id) {
+    return id.text().starts_with(kKeptStrategyPrefix);
+}
+
 // A tenant's own id: 1 to 64 of a–z, 0–9, '-' and '_', not starting with '_'.
 bool is_tenant_text(std::string_view text);
 

@@ -1,5 +1,5 @@
 // The venue's word on what an exchange key may do. Each venue adapter that takes keys implements
-// it; core/bot/key_policy.h judges the answer.
+// it; core/bot/exchange_key_policy.h judges the answer.
 #pragma once
 
 #include "base/result.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/kill/kill_step.h"
-#include "core/kill/trading_state.h"
+#include "core/kill/why_stopped.h"
 #include "ports/kill_flag.h"
 #include "services/approval_service.h"
 #include "services/kill_latch.h"

@@ -7,7 +7,7 @@
 #include "base/errors.h"
 #include "base/field_reader.h"
 #include "base/log.h"
-#include "core/bot/account_policy.h"
+#include "core/notices/letter_retry.h"
 
 namespace interlock {
 namespace {

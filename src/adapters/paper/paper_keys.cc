@@ -2,7 +2,7 @@
 
 #include "base/crypto.h"
 #include "base/errors.h"
-#include "core/bot/key_policy.h"
+#include "core/bot/exchange_key_policy.h"
 
 namespace interlock {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/errors.h"
-#include "core/bot/key_policy.h"
+#include "core/bot/exchange_key_policy.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {

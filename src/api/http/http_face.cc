@@ -6,7 +6,6 @@
 #include "api/call_arguments.h"
 #include "api/face_words.h"
 #include "api/host_check.h"
-#include "api/http/page_operations.h"
 #include "api/peer.h"
 #include "api/problem.h"
 #include "base/check.h"
@@ -16,10 +15,15 @@
 #include "contracts/approval/approval.h"
 #include "contracts/principal/key_lock.h"
 #include "contracts/principal/tenant.h"
-#include "core/bot/bot_record.h"
 
 namespace interlock {
 namespace {
+
+// Whether a browser asks, which shows pages and no JSON.
+bool wants_page(const HttpRequest& request) {
+    return request.method == "GET" &&
+           request.header("Accept").value_or("").find("text/html") != std::string_view::npos;
+}
 
 constexpr std::string_view kMcpPath = "/mcp";
 constexpr std::string_view kKillSwitchSuffix = "kill_switch";
@@ -159,8 +163,9 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
     }
     auto routed = route(request);
     if (!routed) {
-        HttpResponse response =
-            wants_page(request) ? lost_page(routed.error().http_status()) : problem(routed.error());
+        HttpResponse response = parts_.lost_page != nullptr && wants_page(request)
+                                    ? parts_.lost_page(routed.error().http_status())
+                                    : problem(routed.error());
         const auto found = router_.find(request.method, request.path());
         if (const auto* refused = std::get_if<Router::MethodNotAllowed>(&found)) {
             response.set("Allow", refused->allow);
@@ -277,7 +282,7 @@ Result<void> HttpFace::check_access(const Routed& routed, const Authenticated& w
          .tenant_exists = routed.tenant && parts_.directory.tenant_exists(*routed.tenant),
          .changes = operation.method != "GET",
          .is_of_bot =
-             instance != routed.path.end() && instance->second.starts_with(kBotStrategyPrefix),
+             instance != routed.path.end() && instance->second.starts_with(kKeptStrategyPrefix),
          .vote_rests = rest.rests_at(now)});
     switch (verdict) {
         case AccessVerdict::allowed:

@@ -50,6 +50,8 @@ public:
         Metrics& metrics;
         // Serves /mcp for an authenticated agent; empty: no MCP.
         std::function<void(HttpRequest, Principal, HttpResponderPtr)> mcp;
+        // What a browser is shown where there is no page; null: the problem as JSON.
+        HttpResponse (*lost_page)(int status) = nullptr;
     };
     HttpFace(Parts parts, HttpFaceConfig config);
 

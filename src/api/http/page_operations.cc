@@ -70,11 +70,6 @@ void reply_with_asset(const std::string& name, const ApiReplyTo& reply) {
 
 }  // namespace
 
-bool wants_page(const HttpRequest& request) {
-    return request.method == "GET" &&
-           request.header("Accept").value_or("").find("text/html") != std::string_view::npos;
-}
-
 HttpResponse lost_page(int status) {
     const PageFile* const file = find_file("lost.html");
     CHECK(file != nullptr);

@@ -16,8 +16,6 @@ inline constexpr std::string_view kPagePolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-// Whether a person's browser wants to show the answer, and not a program to read it.
-bool wants_page(const HttpRequest& request);
 // What a browser shows where there is no page for people.
 HttpResponse lost_page(int status);
 

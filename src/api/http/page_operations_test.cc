@@ -22,7 +22,8 @@ protected:
              .directory = directory_,
              .clock = clock_,
              .metrics = metrics_,
-             .mcp = {}},
+             .mcp = {},
+             .lost_page = lost_page},
             {});
         HttpRequest request;
         request.method = "GET";

@@ -48,11 +48,6 @@ inline constexpr ErrorKind grant_required{
     false,
     "Ask the account owner to grant it (grant_key_provisioning), then send the same call again; "
     "exchange \"paper\" needs no grant."};
-inline constexpr ErrorKind asset_not_allowed{
-    "asset_not_allowed",
-    403,
-    false,
-    "Leave the named markets out, or ask the account owner to allow them (set_asset_list)."};
 }  // namespace errors
 
 // Of kTenantsMax so many are kept for the operator: strangers who sign up cannot fill the host.

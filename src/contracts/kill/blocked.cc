@@ -4,6 +4,10 @@
 
 namespace interlock {
 
+std::string because(std::string sentence, const std::string& cause) {
+    return cause.empty() ? sentence + "." : sentence + ": " + cause;
+}
+
 Json encode(const std::optional<Blocked>& blocked) {
     if (!blocked) {
         return Json();

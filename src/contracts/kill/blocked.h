@@ -16,6 +16,8 @@ struct Blocked {
     std::string next;    // What to do about it.
     friend bool operator==(const Blocked&, const Blocked&) = default;
 };
+// The sentence with its cause, when there is one: "The kill switch is on: smoke".
+std::string because(std::string sentence, const std::string& cause);
 // Null: it trades.
 Json encode(const std::optional<Blocked>& blocked);
 // Of the field `blocked` in answers.

@@ -1,4 +1,5 @@
 #include "contracts/loop/loop_tools.h"
+#include "contracts/venue/venue_order.h"
 
 #include "base/errors.h"
 #include "contracts/error_json.h"
@@ -51,10 +52,6 @@ void check_record(const Json& record, FieldReader& in) {
 }
 
 }  // namespace
-
-AccountId default_account_id() {
-    return AccountId::trusted("main");
-}
 
 Result<CanonicalStateRequest> decode_canonical_state_request(const Json& json) {
     FieldReader in(json);

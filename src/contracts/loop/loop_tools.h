@@ -62,9 +62,6 @@ inline constexpr ErrorKind live_not_enabled{
     "live_not_enabled", 403, false, "Live trading must be enabled by a human; use paper."};
 }  // namespace errors
 
-// The account a call without `account_id` means.
-AccountId default_account_id();
-
 // What every tool call carries.
 struct ToolCall {
     DecisionId decision_id;

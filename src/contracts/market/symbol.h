@@ -13,6 +13,14 @@
 
 namespace interlock {
 
+namespace errors {
+inline constexpr ErrorKind asset_not_allowed{
+    "asset_not_allowed",
+    403,
+    false,
+    "Leave the named markets out, or ask the account owner to allow them (set_asset_list)."};
+}  // namespace errors
+
 class Symbol {
 public:
     static constexpr std::size_t kLengthMax = 20;

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/field_reader.h"
 #include "contracts/loop/loop_tools.h"
+#include "contracts/venue/venue_order.h"
 
 namespace interlock {
 namespace {

@@ -76,6 +76,10 @@ T decode_part(FieldReader& in, std::string_view key, Result<T> (*decode)(const J
 
 }  // namespace
 
+AccountId default_account_id() {
+    return AccountId::trusted("main");
+}
+
 std::string_view to_word(OrderState state) {
     return kStates[static_cast<std::size_t>(state)];
 }

@@ -16,6 +16,9 @@
 
 namespace interlock {
 
+// The account a call without `account_id` means.
+AccountId default_account_id();
+
 struct VenueAccount {
     TenantId tenant_id;
     AccountId account_id;

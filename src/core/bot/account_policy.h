@@ -1,4 +1,4 @@
-// What an owner allows an agent, and when an activation letter is tried again, as pure functions.
+// What an owner allows an agent, as pure functions.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,6 @@
 #include "contracts/principal/principal.h"
 
 namespace interlock {
-
-// A letter that could not be sent after so many attempts has failed.
-inline constexpr std::int64_t kMailAttemptsMax = 6;
-// Between two letters that people ask for.
-inline constexpr Duration kResendGap = Duration::of_minutes(1);
-
-// How long after this attempt (from 1) the next one is made: a minute, then five times as long each
-// time, six hours at most.
-Duration mail_retry_delay(std::int64_t attempt);
 
 // Whether this caller's changes of a bot wait for a human of its owner. Agents do, and so does the
 // operator's socket: it asks for no credential, so whatever runs as its user may speak there.

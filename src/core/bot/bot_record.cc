@@ -44,15 +44,11 @@ Result<Stall> decode_stall(const Json& json) {
 }  // namespace
 
 StrategyId bot_strategy_id(const Symbol& symbol) {
-    std::string text(kBotStrategyPrefix);
+    std::string text(kKeptStrategyPrefix);
     for (const char c : symbol.text()) {
         text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     }
     return StrategyId::trusted(std::move(text));
-}
-
-bool is_bot_strategy(const StrategyId& id) {
-    return id.text().starts_with(kBotStrategyPrefix);
 }
 
 std::string bot_machine(const TenantId& tenant_id) {

@@ -19,11 +19,8 @@
 
 namespace interlock {
 
-// Strategies that a bot keeps. Nobody else's has a name like this: others are numbered by us.
-inline constexpr std::string_view kBotStrategyPrefix = "bot.";
 // "bot.btcusdt"
 StrategyId bot_strategy_id(const Symbol& symbol);
-bool is_bot_strategy(const StrategyId& id);
 
 struct BotRecord {
     BotState state = BotState::uninitialized;

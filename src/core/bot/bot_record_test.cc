@@ -61,8 +61,8 @@ TEST(BotRecord, RefusesAStateThatDoesNotExist) {
 
 TEST(BotRecord, NamesItsStrategiesAsNobodyElseCan) {
     EXPECT_EQ(bot_strategy_id(symbol("BTCUSDT")).text(), "bot.btcusdt");
-    EXPECT_TRUE(is_bot_strategy(bot_strategy_id(symbol("BTCUSDT"))));
-    EXPECT_FALSE(is_bot_strategy(StrategyId::trusted("str_01")));
+    EXPECT_TRUE(is_kept_strategy(bot_strategy_id(symbol("BTCUSDT"))));
+    EXPECT_FALSE(is_kept_strategy(StrategyId::trusted("str_01")));
 }
 
 TEST(BotRecord, TellsAMarketItsOwnStops) {

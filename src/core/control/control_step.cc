@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "contracts/bot/signup.h"
-
 namespace interlock {
 namespace {
 

@@ -129,7 +129,7 @@ Result<Answer> BotService::halt(
                 {.account = bot_account_of(turn.tenant_id()),
                  .decision_id = "sys_bot",
                  .which = [](const OrderRecord& order) {
-                     return is_bot_strategy(order.strategy_id);
+                     return is_kept_strategy(order.strategy_id);
                  }}));
     }
     record.stall = {};

@@ -125,7 +125,7 @@ Result<void> BotService::leave_market(Turn& turn, const Symbol& symbol) {
          }}));
     reconcile_after(turn, parts_.runtime, instance);
     save_instance(turn, std::move(instance));
-    return settle_blocks(turn, account);
+    return settle_blocks(turn, account, this);
 }
 
 Result<Json> BotService::open_orders_of(Turn& turn) const {
@@ -136,7 +136,7 @@ Result<Json> BotService::open_orders_of(Turn& turn) const {
     }
     for (const SymbolBook& book : view.books->books) {
         for (const OrderRecord& order : book.open) {
-            if (!is_bot_strategy(order.strategy_id)) {
+            if (!is_kept_strategy(order.strategy_id)) {
                 continue;
             }
             list.push(Json::object({

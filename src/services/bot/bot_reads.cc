@@ -102,11 +102,17 @@ Json position_json(const SymbolBook& book) {
 
 std::optional<Blocked> BotService::why_held_up(const StrategyInstance& instance) const {
     const TenantId& tenant_id = instance.account.tenant_id;
-    if (!is_bot_strategy(instance.strategy_id) || instance.account != bot_account_of(tenant_id)) {
+    if (!is_kept_strategy(instance.strategy_id) || instance.account != bot_account_of(tenant_id)) {
         return std::nullopt;
     }
     const auto seen = board_.view(tenant_id);
     return seen ? why_stalled(seen->record) : std::nullopt;
+}
+
+Result<bool> BotService::is_ticking(Turn& turn, const VenueAccount& account) const {
+    TRY_ASSIGN(
+        const auto bot, turn.load_as<BotRecord>(bot_machine(account.tenant_id), decode_bot_record));
+    return bot && bot->state == BotState::running;
 }
 
 std::optional<Blocked> BotService::why_blocked(

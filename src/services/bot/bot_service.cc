@@ -6,7 +6,7 @@
 namespace interlock {
 
 BotService::BotService(Parts parts) : parts_(std::move(parts)), weight_(parts_.weight_per_minute) {
-    parts_.ticker.set_keeper(*this);
+    parts_.runtime.set_keeper(*this);
     parts_.approvals.register_kind(
         ApprovalKind::config_proposal,
         {.execute = [this](
@@ -111,7 +111,7 @@ Result<std::string> BotService::move_to(Turn& turn, BotRecord record, BotState s
     record.state = state;
     TRY_ASSIGN(std::string ref, note(turn, record, std::move(wanted)));
     save(turn, std::move(record));
-    TRY(settle_blocks(turn, bot_account_of(turn.tenant_id())));
+    TRY(settle_blocks(turn, bot_account_of(turn.tenant_id()), this));
     return ref;
 }
 

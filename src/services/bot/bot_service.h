@@ -153,6 +153,7 @@ public:
     // What keeps a bot from trading besides its own state. Any thread.
     std::optional<Blocked> why_blocked(const TenantId& tenant_id, const BotView& view) const;
     std::optional<Blocked> why_held_up(const StrategyInstance& instance) const override;
+    Result<bool> is_ticking(Turn& turn, const VenueAccount& account) const override;
 
     // Reads from the board; any thread, at once.
     Json status(const TenantId& tenant_id) const;

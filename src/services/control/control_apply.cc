@@ -363,7 +363,7 @@ Result<Json> ControlService::do_pause(Turn& turn, const Attempt& attempt) {
     }
     const VenueAccount account = next.account;
     save_and_reconcile(turn, parts_.runtime, std::move(next));
-    TRY(settle_blocks(turn, account));
+    TRY(settle_blocks(turn, account, parts_.runtime.keeper()));
     Json change = change_json("applied", true);
     change.set("open_orders", std::move(open));
     return change;

@@ -203,7 +203,7 @@ Result<void> ControlService::hand_over(Turn& turn, Concern concern, const HandOv
     take_activity(turn, concern, next);
     next.last_transition = before + " -> active by " + change.decision_id.text();
     save_and_reconcile(turn, parts_.runtime, std::move(next));
-    TRY(settle_blocks(turn, concern.account));
+    TRY(settle_blocks(turn, concern.account, parts_.runtime.keeper()));
     concern.risk_mode = change.risk_mode;
     concern.switching.reset();
     save_concern(turn, std::move(concern));

@@ -14,6 +14,7 @@
 #include "contracts/error_json.h"
 #include "contracts/loop/facts_text.h"
 #include "core/kill/kill_step.h"
+#include "core/kill/why_account_blocked.h"
 #include "services/outbox_runner.h"
 
 namespace interlock {

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/log.h"
+#include "core/notices/letter_retry.h"
 #include "core/principal/login_policy.h"
 #include "services/onboarding/activation_letter.h"
 #include "services/onboarding/onboarding_service.h"

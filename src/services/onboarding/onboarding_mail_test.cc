@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/errors.h"
+#include "core/notices/letter_retry.h"
 #include "testing/onboarding_desk.h"
 
 namespace interlock {

@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "base/json_list.h"
+#include "core/kill/why_market_blocked.h"
 #include "services/control/control_shared.h"
 #include "services/strategy/strategy_service.h"
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/bot/bot_record.h"
-
 namespace interlock {
 
 OpenedStrategy open_strategy(const std::string& strategy_type, const Json& config) {
@@ -63,7 +61,7 @@ std::vector<StrategyRuntime::Batch> StrategyRuntime::take_due(Duration now) {
     std::vector<Batch> batches;
     const std::lock_guard lock(mutex_);
     for (auto& [key, running] : running_) {
-        if ((running.due && *running.due > now) || is_bot_strategy(key.id)) {
+        if ((running.due && *running.due > now) || is_kept_strategy(key.id)) {
             continue;
         }
         running.due = {now.microseconds + running.every.microseconds};

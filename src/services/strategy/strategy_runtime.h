@@ -18,6 +18,7 @@
 
 #include "contracts/strategy/strategy_instance.h"
 #include "core/strategy/strategy.h"
+#include "services/strategy/strategy_keeper.h"
 #include "services/strategy/strategy_store.h"
 
 namespace interlock {
@@ -40,6 +41,11 @@ public:
 
     using Opener = std::function<OpenedStrategy(const std::string& type, const Json& config)>;
     explicit StrategyRuntime(Opener opener = open_strategy) : opener_(std::move(opener)) {}
+
+    // Before the engine starts; it outlives every turn.
+    void set_keeper(const StrategyKeeper& keeper) { keeper_ = &keeper; }
+    // Null when nobody keeps instances.
+    const StrategyKeeper* keeper() const { return keeper_; }
 
     // Loads, reloads or unloads the instance so that it runs as its record says: not when it is
     // off, deleted or latched. A reload ticks at once. True when something changed.
@@ -70,6 +76,7 @@ private:
         std::optional<Duration> due;  // Nothing: at once.
     };
     Opener opener_;
+    const StrategyKeeper* keeper_ = nullptr;
     mutable std::mutex mutex_;
     std::map<Key, Running> running_;
 };

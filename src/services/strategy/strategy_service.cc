@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "core/bot/bot_record.h"
 #include "services/control/control_shared.h"
 #include "services/loop/control_call.h"
 
@@ -85,7 +84,7 @@ Result<StrategyInstance> StrategyService::find(Turn& turn, const StrategyId& id)
 // For whatever changes one. A bot's instances follow the bot's own configuration and state.
 Result<StrategyInstance> StrategyService::find_own(Turn& turn, const StrategyId& id) {
     TRY_ASSIGN(StrategyInstance instance, find(turn, id));
-    if (is_bot_strategy(id)) {
+    if (is_kept_strategy(id)) {
         return fail(
             errors::kept_by_bot, "Strategy " + id.text() + " belongs to this tenant's maker bot.");
     }
@@ -101,7 +100,7 @@ Result<TurnReply> StrategyService::done(Turn& turn, StrategyInstance instance, C
     TRY_ASSIGN(const auto concern, load_concern_of(turn, instance.account, instance.symbol));
     const auto saved = save_instance(turn, std::move(instance));
     reconcile_after(turn, parts_.runtime, *saved);
-    TRY(settle_blocks(turn, saved->account));
+    TRY(settle_blocks(turn, saved->account, parts_.runtime.keeper()));
     TRY_ASSIGN(const auto blocked, parts_.ticker.why_blocked(turn, *saved, concern.get()));
     Json answer = describe(*saved, concern.get(), blocked);
     answer.set("audit_ref", ref);

@@ -8,7 +8,6 @@
 #include "contracts/canonical_writer.h"
 #include "contracts/control/control_text.h"
 #include "contracts/strategy/strategy_text.h"
-#include "core/bot/bot_record.h"
 #include "services/archive_read.h"
 #include "services/turn_runner.h"
 
@@ -63,18 +62,20 @@ Result<BlockedRow> decode_blocked_row(const Json& json) {
     return in.finish(std::move(row));
 }
 
-// Whether somebody looks at the instance now and then; a bot's own by its pulses alone.
-Result<bool> ticks_now(Turn& turn, const StrategyInstance* instance, const VenueAccount& account) {
+// Whether somebody looks at the instance now and then; a kept one by its keeper alone.
+Result<bool> ticks_now(
+    Turn& turn,
+    const StrategyInstance* instance,
+    const VenueAccount& account,
+    const StrategyKeeper* keeper) {
     if (instance == nullptr || instance->account != account || instance->paused ||
         instance->is_latched || instance->mode == InstanceMode::off) {
         return false;
     }
-    if (!is_bot_strategy(instance->strategy_id)) {
+    if (!is_kept_strategy(instance->strategy_id)) {
         return true;
     }
-    TRY_ASSIGN(
-        const auto bot, turn.load_as<BotRecord>(bot_machine(account.tenant_id), decode_bot_record));
-    return bot && bot->state == BotState::running;
+    return keeper == nullptr ? Result<bool>(false) : keeper->is_ticking(turn, account);
 }
 
 std::string list_key(const StrategyScope& scope) {
@@ -428,7 +429,7 @@ Result<void> note_blocked(Turn& turn, const BlockNote& note) {
     return {};
 }
 
-Result<void> settle_blocks(Turn& turn, const VenueAccount& account) {
+Result<void> settle_blocks(Turn& turn, const VenueAccount& account, const StrategyKeeper* keeper) {
     TRY_ASSIGN(const BlockedRow before, load_blocked(turn, account));
     if (before == BlockedRow{}) {
         return {};
@@ -438,7 +439,7 @@ Result<void> settle_blocks(Turn& turn, const VenueAccount& account) {
     BlockedRow row = before;
     for (auto& [id, code] : row.strategies) {
         TRY_ASSIGN(const auto instance, load_instance(turn, scope_of(account), id));
-        TRY_ASSIGN(const bool is_ticking, ticks_now(turn, instance.get(), account));
+        TRY_ASSIGN(const bool is_ticking, ticks_now(turn, instance.get(), account, keeper));
         if (!is_ticking || instance->mode != InstanceMode::active) {
             TRY(note_blocked(turn, {account, &id, nothing, code, kEnded}));
         }
@@ -449,7 +450,7 @@ Result<void> settle_blocks(Turn& turn, const VenueAccount& account) {
         TRY_ASSIGN(const auto known, load_instance_list(turn, scope_of(account)));
         for (std::size_t i = 0; i < known->ids.size() && !is_watched; ++i) {
             TRY_ASSIGN(const auto one, load_instance(turn, scope_of(account), known->ids[i]));
-            TRY_ASSIGN(is_watched, ticks_now(turn, one.get(), account));
+            TRY_ASSIGN(is_watched, ticks_now(turn, one.get(), account, keeper));
         }
     }
     if (!is_watched) {

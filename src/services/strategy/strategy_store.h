@@ -24,6 +24,7 @@
 #include "contracts/kill/blocked.h"
 #include "contracts/strategy/strategy_instance.h"
 #include "core/control/control_step.h"
+#include "services/strategy/strategy_keeper.h"
 #include "services/turn.h"
 
 namespace interlock {
@@ -118,7 +119,8 @@ struct BlockNote {
 Result<void> note_blocked(Turn& turn, const BlockNote& note);
 // After somebody's word: what blocked a strategy that trades no more ends on record with it, and
 // what blocked their account once nothing of it ticks that would see the end.
-Result<void> settle_blocks(Turn& turn, const VenueAccount& account);
+// Without a keeper no kept instance ticks.
+Result<void> settle_blocks(Turn& turn, const VenueAccount& account, const StrategyKeeper* keeper);
 
 // What is remembered of a decision id. The answer is told by the record of the attempt; the row
 // only says where that lies.

@@ -7,6 +7,8 @@
 #include "base/errors.h"
 #include "base/log.h"
 #include "core/control/execution_quality.h"
+#include "core/kill/why_account_blocked.h"
+#include "core/kill/why_market_blocked.h"
 
 namespace interlock {
 namespace {
@@ -152,7 +154,7 @@ Result<StrategyTicker::Round> StrategyTicker::look_at(
         save_blocked(turn, batch.account, round.noted);
     }
     if (round.has_latched) {
-        TRY(settle_blocks(turn, batch.account));
+        TRY(settle_blocks(turn, batch.account, parts_.runtime.keeper()));
     }
     TRY_ASSIGN(round.seen, parts_.loop.seen(facts));
     return round;
@@ -275,8 +277,8 @@ Result<std::optional<Blocked>> StrategyTicker::why_blocked(
     Turn& turn, const StrategyInstance& instance, const Concern* concern) const {
     TRY_ASSIGN(
         std::optional<Blocked> blocked, parts_.loop.why_stopped(turn, instance.account.tenant_id));
-    if (!blocked && keeper_ != nullptr && instance.mode == InstanceMode::active) {
-        blocked = keeper_->why_held_up(instance);
+    if (!blocked && parts_.runtime.keeper() != nullptr && instance.mode == InstanceMode::active) {
+        blocked = parts_.runtime.keeper()->why_held_up(instance);
     }
     TRY_ASSIGN(const AccountView view, load_account(turn, instance.account));
     if (!blocked && view.account) {
@@ -504,7 +506,7 @@ TurnRequest StrategyTicker::failure_turn(VenueAccount account, StrategyId id, Er
         TRY_ASSIGN(const auto instance, load_instance(t, scope_of(account), id));
         if (instance) {
             TRY(fail_tick(t, *instance, error));
-            TRY(settle_blocks(t, account));
+            TRY(settle_blocks(t, account, parts_.runtime.keeper()));
         }
         return Answer{200, "{}"};
     };

@@ -25,14 +25,6 @@ inline constexpr ErrorKind strategy_failed{
     "strategy_failed", 422, false, "Read the strategy's last_error, mend it, then resume it."};
 }  // namespace errors
 
-// Who keeps instances of its own and knows what holds them up besides their market (services/bot).
-class StrategyKeeper {
-public:
-    virtual ~StrategyKeeper() = default;
-    // Any thread. Nothing of instances that it does not keep.
-    virtual std::optional<Blocked> why_held_up(const StrategyInstance& instance) const = 0;
-};
-
 class StrategyTicker {
 public:
     static constexpr std::int64_t kErrorsInRowMax = 3;
@@ -45,9 +37,6 @@ public:
         SubmitTurn submit;
     };
     explicit StrategyTicker(Parts parts) : parts_(std::move(parts)) {}
-
-    // Before the engine starts; it outlives every turn.
-    void set_keeper(const StrategyKeeper& keeper) { keeper_ = &keeper; }
 
     // The turns of everything that is due; the watch submits them, the simulator runs them. `now`
     // is Clock::monotonic().
@@ -133,7 +122,6 @@ private:
     TurnRequest failure_turn(VenueAccount account, StrategyId id, Error error);
 
     Parts parts_;
-    const StrategyKeeper* keeper_ = nullptr;
 };
 
 }  // namespace interlock

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "core/bot/key_policy.h"
+#include "core/bot/exchange_key_policy.h"
 #include "ports/key_check.h"
 #include "services/principal_turn.h"
 #include "services/turn_runner.h"

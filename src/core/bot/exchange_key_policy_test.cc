@@ -1,4 +1,4 @@
-#include "core/bot/key_policy.h"
+#include "core/bot/exchange_key_policy.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
