@@ -7,13 +7,13 @@
 #include <chrono>
 #include <fstream>
 
-#include "adapters/paper/backtest_run.h"
 #include "base/errors.h"
 #include "base/text.h"
 #include "bench/latency.h"
 #include "bench/rounded.h"
 #include "bench/scratch_folder.h"
-#include "core/market/synthetic_market.h"
+#include "market/rules/synthetic_market.h"
+#include "trader/backtest/backtest_run.h"
 
 namespace interlock {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/gates/sample_world.h"
+#include "loop/rules/gates/sample_world.h"
 
 namespace interlock {
 namespace {

@@ -1,12 +1,12 @@
-// Prices for benchmarks: the nine markets of core/gates/sample_world.h with quotes that are always
-// fresh, so that every plan meets the same market. More markets are copies of the first one.
+// Prices for benchmarks: the nine markets of loop/rules/gates/sample_world.h with quotes that are
+// always fresh, so that every plan meets the same market. More markets are copies of the first one.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "ports/clock.h"
-#include "ports/venue.h"
+#include "account/ports/venue.h"
+#include "engine/ports/clock.h"
 
 namespace interlock {
 

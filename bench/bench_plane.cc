@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "bench/trading_caller.h"
-#include "core/market/synthetic_market.h"
+#include "market/rules/synthetic_market.h"
 
 namespace interlock {
 namespace {

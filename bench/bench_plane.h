@@ -10,20 +10,20 @@
 #include <string>
 #include <vector>
 
-#include "adapters/paper/paper_venue.h"
-#include "adapters/sink/no_sink.h"
-#include "adapters/sqlite/sqlite_ledger_store.h"
-#include "adapters/system/data_folder.h"
-#include "adapters/system/file_head_mirror.h"
-#include "adapters/system/file_kill_flag.h"
-#include "adapters/system/random_id_source.h"
-#include "adapters/system/system_clock.h"
+#include "app/plane/plane.h"
 #include "bench/bench_feed.h"
 #include "bench/recording_store.h"
-#include "core/gates/sample_world.h"
-#include "services/loop/venue_sink.h"
-#include "services/plane.h"
-#include "services/turn_engine.h"
+#include "engine/service/turn_engine.h"
+#include "engine/sink/no_sink.h"
+#include "engine/sqlite/sqlite_ledger_store.h"
+#include "engine/system/data_folder.h"
+#include "engine/system/file_head_mirror.h"
+#include "engine/system/file_kill_flag.h"
+#include "engine/system/random_id_source.h"
+#include "engine/system/system_clock.h"
+#include "loop/rules/gates/sample_world.h"
+#include "loop/service/venue_sink.h"
+#include "venues/paper/paper_venue.h"
 
 namespace interlock {
 

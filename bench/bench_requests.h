@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ports/id_source.h"
+#include "engine/ports/id_source.h"
 
 namespace interlock {
 

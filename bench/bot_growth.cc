@@ -3,10 +3,10 @@
 // database uses, before, after, and once the server has stopped, which records every open fold.
 #include <sys/stat.h>
 
-#include "adapters/sqlite/sqlite_db.h"
 #include "base/errors.h"
 #include "bench/bot_tenants.h"
 #include "bench/bots_bench.h"
+#include "engine/sqlite/sqlite_db.h"
 
 namespace interlock {
 namespace {

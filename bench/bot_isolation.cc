@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 
-#include "adapters/system/random_id_source.h"
 #include "base/errors.h"
 #include "bench/bench_requests.h"
 #include "bench/bot_tenants.h"
 #include "bench/bots_bench.h"
 #include "bench/latency.h"
 #include "bench/wrk_load.h"
+#include "engine/system/random_id_source.h"
 
 namespace interlock {
 namespace {

@@ -7,12 +7,12 @@
 #include <span>
 #include <thread>
 
-#include "adapters/sqlite/sqlite_ledger_store.h"
 #include "base/errors.h"
 #include "bench/bot_tenants.h"
 #include "bench/bots_bench.h"
 #include "bench/latency.h"
-#include "services/bot/bot_board.h"
+#include "bots/service/bot_board.h"
+#include "engine/sqlite/sqlite_ledger_store.h"
 
 namespace interlock {
 namespace {

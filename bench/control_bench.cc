@@ -7,8 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "adapters/sqlite/raw_turn_writer.h"
-#include "adapters/system/system_clock.h"
+#include "account/rules/account.h"
 #include "base/check.h"
 #include "base/errors.h"
 #include "bench/control_requests.h"
@@ -16,7 +15,8 @@
 #include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 #include "bench/turn_load.h"
-#include "core/account/account.h"
+#include "engine/sqlite/raw_turn_writer.h"
+#include "engine/system/system_clock.h"
 
 namespace interlock {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "account/wire/venue_order.h"
 #include "base/check.h"
-#include "contracts/loop/loop_tools.h"
-#include "contracts/strategy/strategy_instance.h"
-#include "contracts/venue/venue_order.h"
+#include "loop/wire/loop_tools.h"
+#include "trader/wire/strategy_instance.h"
 
 namespace interlock {
 namespace {

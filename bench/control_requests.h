@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "contracts/ids.h"
-#include "ports/id_source.h"
+#include "engine/ports/id_source.h"
+#include "engine/wire/ids.h"
 
 namespace interlock {
 

@@ -13,8 +13,8 @@
 #include <deque>
 #include <vector>
 
-#include "adapters/system/durable_file.h"
 #include "base/errors.h"
+#include "engine/system/durable_file.h"
 #include "net/http_parse.h"
 
 namespace interlock {

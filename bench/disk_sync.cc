@@ -7,8 +7,8 @@
 #include <system_error>
 #include <vector>
 
-#include "adapters/system/durable_file.h"
 #include "base/errors.h"
+#include "engine/system/durable_file.h"
 
 namespace interlock {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "adapters/sqlite/raw_turn_writer.h"
 #include "base/errors.h"
 #include "bench/execute_load.h"
 #include "bench/rounded.h"
 #include "bench/scratch_folder.h"
+#include "engine/sqlite/raw_turn_writer.h"
 
 namespace interlock {
 namespace {

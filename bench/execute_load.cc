@@ -8,13 +8,13 @@
 #include <optional>
 #include <vector>
 
-#include "adapters/system/random_id_source.h"
 #include "base/canonical_json.h"
 #include "base/check.h"
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "bench/server_process.h"
 #include "bench/turn_load.h"
+#include "engine/system/random_id_source.h"
 #include "net/load_client.h"
 
 namespace interlock {

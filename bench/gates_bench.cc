@@ -9,8 +9,8 @@
 #include "base/check.h"
 #include "bench/latency.h"
 #include "bench/rounded.h"
-#include "core/dry_run/dry_run.h"
-#include "core/gates/sample_world.h"
+#include "loop/rules/dry_run/dry_run.h"
+#include "loop/rules/gates/sample_world.h"
 
 namespace interlock {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "base/errors.h"
 #include "base/json.h"
-#include "core/relay/upgrade_token.h"
 #include "net/web_socket_codec.h"
+#include "relay/rules/upgrade_token.h"
 
 namespace interlock {
 namespace {

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "adapters/sqlite/raw_turn_writer.h"
 #include "base/errors.h"
 #include "bench/http_turns.h"
 #include "bench/ordered_ids.h"
@@ -17,6 +16,7 @@
 #include "bench/scratch_folder.h"
 #include "bench/start_trading.h"
 #include "bench/turn_load.h"
+#include "engine/sqlite/raw_turn_writer.h"
 
 namespace interlock {
 namespace {

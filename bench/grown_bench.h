@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "adapters/sqlite/wal_checkpointer.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "bench/bench_requests.h"
 #include "bench/spread.h"
+#include "engine/sqlite/wal_checkpointer.h"
 
 namespace interlock {
 

@@ -6,11 +6,11 @@
 #include <array>
 #include <vector>
 
-#include "adapters/system/random_id_source.h"
 #include "base/errors.h"
 #include "bench/bench_requests.h"
 #include "bench/control_requests.h"
 #include "bench/server_process.h"
+#include "engine/system/random_id_source.h"
 
 namespace interlock {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
-#include "adapters/system/random_id_source.h"
 #include "base/errors.h"
+#include "engine/system/random_id_source.h"
 #include "net/http_server.h"
 
 namespace interlock {

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "adapters/system/durable_file.h"
 #include "base/errors.h"
+#include "engine/system/durable_file.h"
 
 namespace interlock {
 namespace {

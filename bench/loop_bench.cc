@@ -6,16 +6,16 @@
 #include <chrono>
 #include <functional>
 
+#include "account/rules/facts.h"
 #include "base/canonical_json.h"
 #include "base/check.h"
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "bench/latency.h"
 #include "bench/rounded.h"
-#include "core/account/facts.h"
-#include "core/dry_run/dry_run.h"
-#include "core/gates/sample_world.h"
-#include "core/loop/rehearsal.h"
+#include "loop/rules/dry_run/dry_run.h"
+#include "loop/rules/gates/sample_world.h"
+#include "loop/rules/rehearsal.h"
 
 namespace interlock {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "bench/latency.h"
 #include "bench/rounded.h"
-#include "core/matching/matching_engine.h"
+#include "market/rules/matching/matching_engine.h"
 
 namespace interlock {
 namespace {

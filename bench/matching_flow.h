@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/matching/book_order.h"
+#include "market/rules/matching/book_order.h"
 
 namespace interlock {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "ports/clock.h"
-#include "ports/id_source.h"
+#include "engine/ports/clock.h"
+#include "engine/ports/id_source.h"
 
 namespace interlock {
 

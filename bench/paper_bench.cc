@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/paper/paper_venue.h"
-#include "adapters/system/system_clock.h"
 #include "base/check.h"
 #include "bench/latency.h"
-#include "core/market/synthetic_market.h"
+#include "engine/system/system_clock.h"
+#include "market/rules/synthetic_market.h"
+#include "venues/paper/paper_venue.h"
 
 namespace interlock {
 namespace {

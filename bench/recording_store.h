@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ports/ledger_store.h"
+#include "engine/ports/ledger_store.h"
 
 namespace interlock {
 

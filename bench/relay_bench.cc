@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/json_list.h"
 #include "bench/rounded.h"
 #include "bench/scratch_folder.h"
+#include "codec/json_list.h"
 
 namespace interlock {
 namespace {

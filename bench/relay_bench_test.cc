@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "adapters/memory/memory_relay_store.h"
-#include "adapters/system/system_clock.h"
 #include "bench/gateway_swarm.h"
 #include "bench/relay_load.h"
 #include "bench/stream_peers.h"
+#include "engine/system/system_clock.h"
 #include "net/web_socket_codec.h"
+#include "relay/memory/memory_relay_store.h"
 
 namespace interlock {
 namespace {

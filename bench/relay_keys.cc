@@ -5,9 +5,9 @@
 
 #include "base/errors.h"
 #include "bench/relay_bench.h"
-#include "core/relay/delivery_gate.h"
-#include "core/relay/platform_event.h"
-#include "core/relay/session_key.h"
+#include "relay/rules/delivery_gate.h"
+#include "relay/rules/platform_event.h"
+#include "relay/rules/session_key.h"
 
 namespace interlock {
 namespace {

@@ -9,19 +9,19 @@
 #include <latch>
 #include <thread>
 
-#include "adapters/console/console_platform.h"
-#include "adapters/memory/held_master_keys.h"
-#include "adapters/memory/local_relay_bus.h"
-#include "adapters/memory/memory_media_folder.h"
-#include "adapters/sqlite/sqlite_relay_store.h"
-#include "adapters/system/random_id_source.h"
-#include "adapters/system/system_clock.h"
-#include "api/relay/relay_face.h"
 #include "base/errors.h"
 #include "bench/gateway_swarm.h"
 #include "bench/latency.h"
+#include "engine/system/random_id_source.h"
+#include "engine/system/system_clock.h"
+#include "host/memory/held_master_keys.h"
 #include "net/http_server.h"
-#include "services/relay/relay_plane.h"
+#include "relay/face/relay_face.h"
+#include "relay/memory/local_relay_bus.h"
+#include "relay/memory/memory_media_folder.h"
+#include "relay/platforms/console/console_platform.h"
+#include "relay/service/relay_plane.h"
+#include "relay/sqlite/sqlite_relay_store.h"
 
 namespace interlock {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ports/clock.h"
-#include "ports/relay_store.h"
+#include "engine/ports/clock.h"
+#include "relay/ports/relay_store.h"
 
 namespace interlock {
 

@@ -9,7 +9,7 @@
 #include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 #include "bench/turn_load.h"
-#include "services/replay_service.h"
+#include "trader/service/replay_service.h"
 
 namespace interlock {
 namespace {

@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "base/errors.h"
-#include "base/field_reader.h"
 #include "base/text.h"
 #include "bench/server_process.h"
+#include "codec/field_reader.h"
 
 namespace interlock {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "adapters/system/random_id_source.h"
 #include "base/errors.h"
 #include "bench/trading_caller.h"
+#include "engine/system/random_id_source.h"
 
 namespace interlock {
 namespace {

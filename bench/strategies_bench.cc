@@ -8,21 +8,21 @@
 #include <optional>
 #include <vector>
 
-#include "adapters/paper/paper_venue.h"
-#include "adapters/sink/no_sink.h"
-#include "adapters/sqlite/sqlite_ledger_store.h"
-#include "adapters/system/data_folder.h"
-#include "adapters/system/file_head_mirror.h"
-#include "adapters/system/file_kill_flag.h"
-#include "adapters/system/random_id_source.h"
+#include "app/plane/plane.h"
+#include "app/plane/venue_watch.h"
 #include "base/errors.h"
 #include "bench/latency.h"
 #include "bench/rounded.h"
 #include "bench/scratch_folder.h"
-#include "core/market/synthetic_market.h"
-#include "services/loop/venue_sink.h"
-#include "services/loop/venue_watch.h"
-#include "services/plane.h"
+#include "engine/sink/no_sink.h"
+#include "engine/sqlite/sqlite_ledger_store.h"
+#include "engine/system/data_folder.h"
+#include "engine/system/file_head_mirror.h"
+#include "engine/system/file_kill_flag.h"
+#include "engine/system/random_id_source.h"
+#include "loop/service/venue_sink.h"
+#include "market/rules/synthetic_market.h"
+#include "venues/paper/paper_venue.h"
 
 namespace interlock {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "ports/id_source.h"
+#include "engine/ports/id_source.h"
 
 namespace interlock {
 

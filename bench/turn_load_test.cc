@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "adapters/memory/memory_ledger_store.h"
-#include "adapters/sqlite/raw_turn_writer.h"
 #include "bench/disk_sync.h"
 #include "bench/turns_bench.h"
+#include "engine/memory/memory_ledger_store.h"
+#include "engine/sqlite/raw_turn_writer.h"
 #include "testing/temp_folder.h"
 
 namespace interlock {

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <thread>
 
-#include "adapters/sqlite/raw_turn_writer.h"
 #include "base/errors.h"
 #include "bench/disk_sync.h"
 #include "bench/http_turns.h"
 #include "bench/scratch_folder.h"
 #include "bench/turn_load.h"
+#include "engine/sqlite/raw_turn_writer.h"
 
 namespace interlock {
 namespace {

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <chrono>
 
-#include "adapters/system/file_seal_keys.h"
 #include "base/crypto.h"
 #include "base/errors.h"
 #include "bench/latency.h"
 #include "bench/rounded.h"
 #include "bench/scratch_folder.h"
 #include "bench/turn_load.h"
-#include "services/ledger_check.h"
+#include "engine/service/ledger_check.h"
+#include "engine/system/file_seal_keys.h"
 
 namespace interlock {
 namespace {

@@ -1,7 +1,7 @@
 # Turns files into a C++ source, so that the program carries them and needs no folder of its own:
 #   cmake -DOUT=page_files.cc -DFILES="a.html;b.css" -P embed.cmake
 #
-# Every byte becomes an escape of a string literal; api/http/page_files.h declares what comes out.
+# Every byte becomes an escape of a string literal; app/face/page_files.h declares what comes out.
 set(rows "")
 foreach(file IN LISTS FILES)
     cmake_path(GET file FILENAME name)
@@ -9,7 +9,7 @@ foreach(file IN LISTS FILES)
     string(REGEX REPLACE "(..)" "\\\\x\\1" bytes "${bytes}")
     string(APPEND rows "    {\"${name}\"sv, \"${bytes}\"sv},\n")
 endforeach()
-file(WRITE ${OUT} "#include \"api/http/page_files.h\"
+file(WRITE ${OUT} "#include \"app/face/page_files.h\"
 
 namespace interlock {
 namespace {

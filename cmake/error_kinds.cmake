@@ -3,7 +3,7 @@
 #   cmake -DOUT=error_kinds.cc -DROOT=src -DFILES="a.h;b.h" -P error_kinds.cmake
 #
 # A kind is declared as `inline constexpr ErrorKind name{…}` in the namespace interlock::errors;
-# api/error_catalog.h declares what comes out. The file is touched only when the list changes.
+# app/face/error_catalog.h declares what comes out. The file is touched only when the list changes.
 set(includes "")
 set(rows "")
 foreach(file IN LISTS FILES)
@@ -19,7 +19,7 @@ foreach(file IN LISTS FILES)
         string(APPEND rows "    &errors::${kind},\n")
     endforeach()
 endforeach()
-file(WRITE ${OUT}.new "#include \"api/error_catalog.h\"
+file(WRITE ${OUT}.new "#include \"app/face/error_catalog.h\"
 
 ${includes}
 namespace interlock {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "adapters/paper/backtest_market.h"
-#include "adapters/paper/backtest_rows.h"
 #include "base/check.h"
+#include "trader/backtest/backtest_market.h"
+#include "trader/backtest/backtest_rows.h"
 
 namespace interlock {
 

@@ -6,18 +6,18 @@
 #include <string>
 #include <string_view>
 
-#include "adapters/chat/platform_call.h"
-#include "adapters/telegram/telegram_json.h"
-#include "adapters/telegram/telegram_markdown.h"
-#include "adapters/telegram/telegram_platform.h"
-#include "adapters/twilio/twilio_json.h"
-#include "adapters/twilio/twilio_platform.h"
-#include "adapters/wecom/wecom_json.h"
-#include "adapters/wecom/wecom_platform.h"
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/crypto.h"
 #include "base/log.h"
+#include "relay/platforms/common/platform_call.h"
+#include "relay/platforms/sms/twilio_json.h"
+#include "relay/platforms/sms/twilio_platform.h"
+#include "relay/platforms/telegram/telegram_json.h"
+#include "relay/platforms/telegram/telegram_markdown.h"
+#include "relay/platforms/telegram/telegram_platform.h"
+#include "relay/platforms/wecom/wecom_json.h"
+#include "relay/platforms/wecom/wecom_platform.h"
 
 namespace interlock {
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include "adapters/discord/discord_calls.h"
-#include "adapters/discord/discord_gateway.h"
-#include "adapters/discord/discord_guilds.h"
-#include "adapters/discord/discord_inbound.h"
-#include "adapters/discord/discord_limits.h"
 #include "base/check.h"
 #include "base/text.h"
+#include "relay/platforms/discord/discord_calls.h"
+#include "relay/platforms/discord/discord_gateway.h"
+#include "relay/platforms/discord/discord_guilds.h"
+#include "relay/platforms/discord/discord_inbound.h"
+#include "relay/platforms/discord/discord_limits.h"
 
 namespace interlock {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "core/matching/matching_engine.h"
-#include "core/matching/test_reference_book.h"
+#include "market/rules/matching/matching_engine.h"
+#include "market/rules/matching/test_reference_book.h"
 
 namespace interlock {
 

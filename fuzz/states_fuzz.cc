@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <string_view>
 
+#include "account/rules/account.h"
+#include "account/wire/risk_limits.h"
+#include "account/wire/state_facts.h"
+#include "account/wire/venue_order.h"
 #include "base/check.h"
 #include "base/json.h"
-#include "contracts/bot/onboarding_row.h"
-#include "contracts/loop/risk_limits.h"
-#include "contracts/loop/state_facts.h"
-#include "contracts/market/market_facts.h"
-#include "contracts/venue/venue_order.h"
-#include "core/account/account.h"
-#include "core/kill/kill_step.h"
-#include "core/loop/decision.h"
-#include "core/strategy/strategy.h"
-#include "services/loop/loop_service.h"
-#include "services/strategy/strategy_store.h"
+#include "bots/wire/onboarding_row.h"
+#include "host/rules/kill_step.h"
+#include "loop/rules/decision.h"
+#include "loop/service/loop_service.h"
+#include "market/wire/market_facts.h"
+#include "trader/rules/strategy.h"
+#include "trader/service/strategy_store.h"
 
 namespace interlock {
 

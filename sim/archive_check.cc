@@ -2,13 +2,13 @@
 
 #include <sstream>
 
-#include "adapters/memory/held_segments.h"
 #include "base/bytes.h"
 #include "base/crypto.h"
-#include "ports/forwarding_store.h"
-#include "services/archive_cut.h"
-#include "services/ledger_check.h"
-#include "services/ledger_export.h"
+#include "engine/memory/held_segments.h"
+#include "engine/ports/forwarding_store.h"
+#include "engine/service/ledger_check.h"
+#include "engine/service/ledger_export.h"
+#include "host/service/archive_cut.h"
 
 namespace interlock::sim {
 namespace {

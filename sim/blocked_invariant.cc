@@ -1,7 +1,7 @@
 #include "sim/blocked_invariant.h"
 
-#include "contracts/loop/loop_tools.h"
-#include "contracts/venue/venue_order.h"
+#include "account/wire/venue_order.h"
+#include "loop/wire/loop_tools.h"
 
 namespace interlock::sim {
 namespace {

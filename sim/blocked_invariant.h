@@ -10,10 +10,10 @@
 #include <span>
 #include <string>
 
-#include "contracts/audit/audit_record.h"
-#include "core/account/account.h"
-#include "core/kill/kill_step.h"
-#include "ports/ledger_store.h"
+#include "account/rules/account.h"
+#include "engine/ports/ledger_store.h"
+#include "engine/wire/audit_record.h"
+#include "host/rules/kill_step.h"
 #include "sim/loop_invariant.h"
 #include "sim/violation.h"
 

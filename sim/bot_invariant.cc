@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "contracts/bot/vault_row.h"
-#include "contracts/strategy/strategy_instance.h"
-#include "core/ledger/fold.h"
-#include "services/bot/bot_service.h"
+#include "bots/service/bot_service.h"
+#include "engine/rules/fold.h"
+#include "host/wire/vault_row.h"
+#include "trader/wire/strategy_instance.h"
 
 namespace interlock::sim {
 namespace {

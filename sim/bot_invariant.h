@@ -13,10 +13,10 @@
 #include <span>
 #include <string>
 
-#include "contracts/audit/audit_record.h"
-#include "core/bot/bot_record.h"
-#include "ports/ledger_store.h"
-#include "services/bot/bot_board.h"
+#include "bots/rules/bot_record.h"
+#include "bots/service/bot_board.h"
+#include "engine/ports/ledger_store.h"
+#include "engine/wire/audit_record.h"
 #include "sim/bot_people.h"
 #include "sim/command.h"
 #include "sim/loop_invariant.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "ports/master_keys.h"
-#include "ports/pnl_log.h"
+#include "bots/ports/pnl_log.h"
+#include "host/ports/master_keys.h"
 
 namespace interlock::sim {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "contracts/bot/bot_config.h"
-#include "core/bot/bot_step.h"
-#include "ports/venue.h"
+#include "account/ports/venue.h"
+#include "bots/rules/bot_step.h"
+#include "bots/wire/bot_config.h"
 #include "sim/command.h"
 #include "sim/seeded.h"
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "contracts/loop/loop_tools.h"
+#include "loop/wire/loop_tools.h"
 #include "sim/seeded.h"
 
 namespace interlock::sim {

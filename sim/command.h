@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "contracts/approval/approval.h"
-#include "contracts/kill/kill_switch.h"
-#include "contracts/principal/principal.h"
-#include "contracts/probe/probe.h"
-#include "services/kill_switch_service.h"
+#include "engine/wire/principal.h"
+#include "engine/wire/probe.h"
+#include "host/service/kill_switch_service.h"
+#include "host/wire/approval.h"
+#include "host/wire/kill_switch.h"
 
 namespace interlock::sim {
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "adapters/sqlite/sqlite_ledger_store.h"
 #include "base/check.h"
+#include "engine/sqlite/sqlite_ledger_store.h"
 
 namespace interlock::sim {
 namespace {

@@ -3,9 +3,9 @@
 #include <array>
 #include <limits>
 
-#include "adapters/sqlite/sqlite_db.h"
 #include "base/json.h"
-#include "contracts/audit/audit_record.h"
+#include "engine/sqlite/sqlite_db.h"
+#include "engine/wire/audit_record.h"
 #include "sim/crash_vfs.h"
 
 namespace interlock::sim {

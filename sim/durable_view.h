@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "ports/ledger_store.h"
+#include "engine/ports/ledger_store.h"
 #include "sim/crash_disk.h"
 
 namespace interlock::sim {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "ports/forwarding_store.h"
+#include "engine/ports/forwarding_store.h"
 #include "sim/power.h"
 
 namespace interlock::sim {

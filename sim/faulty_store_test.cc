@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "adapters/memory/memory_ledger_store.h"
 #include "base/errors.h"
+#include "engine/memory/memory_ledger_store.h"
 
 namespace interlock::sim {
 namespace {

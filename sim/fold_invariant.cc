@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "services/fold_service.h"
+#include "engine/service/fold_service.h"
 
 namespace interlock::sim {
 namespace {

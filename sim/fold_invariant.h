@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
-#include "contracts/audit/audit_record.h"
-#include "core/ledger/fold.h"
-#include "ports/ledger_store.h"
+#include "engine/ports/ledger_store.h"
+#include "engine/rules/fold.h"
+#include "engine/wire/audit_record.h"
 #include "sim/violation.h"
 
 namespace interlock::sim {

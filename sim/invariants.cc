@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/errors.h"
-#include "services/outbox_runner.h"
+#include "engine/service/outbox_runner.h"
 
 namespace interlock::sim {
 namespace {

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "contracts/audit/audit_record.h"
-#include "core/ledger/chain_verifier.h"
-#include "ports/ledger_store.h"
-#include "services/turn.h"
+#include "engine/ports/ledger_store.h"
+#include "engine/rules/chain_verifier.h"
+#include "engine/service/turn.h"
+#include "engine/wire/audit_record.h"
 #include "sim/command.h"
 #include "sim/limit_oracle.h"
 #include "sim/violation.h"

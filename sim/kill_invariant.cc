@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "core/approval/approval_step.h"
+#include "host/rules/approval_step.h"
 #include "sim/invariants.h"
 
 namespace interlock::sim {

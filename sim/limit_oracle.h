@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "contracts/loop/intent.h"
-#include "contracts/loop/state_facts.h"
-#include "contracts/market/market_facts.h"
+#include "account/wire/intent.h"
+#include "account/wire/state_facts.h"
+#include "market/wire/market_facts.h"
 #include "sim/violation.h"
 
 namespace interlock::sim {

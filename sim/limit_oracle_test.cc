@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/gates/gates.h"
-#include "core/gates/sample_world.h"
+#include "loop/rules/gates/gates.h"
+#include "loop/rules/gates/sample_world.h"
 
 namespace interlock::sim {
 namespace {

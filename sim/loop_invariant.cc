@@ -5,13 +5,13 @@
 
 #include "base/canonical_json.h"
 #include "base/errors.h"
-#include "base/field_reader.h"
-#include "core/dry_run/dry_run.h"
-#include "core/gates/gates.h"
-#include "core/order/order_identity.h"
-#include "core/strategy/strategy.h"
-#include "services/loop/loop_service.h"
+#include "codec/field_reader.h"
+#include "loop/rules/dry_run/dry_run.h"
+#include "loop/rules/gates/gates.h"
+#include "loop/rules/order_identity.h"
+#include "loop/service/loop_service.h"
 #include "sim/planner.h"
+#include "trader/rules/strategy.h"
 
 namespace interlock::sim {
 namespace {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "contracts/audit/audit_record.h"
-#include "ports/ledger_store.h"
-#include "services/loop/loop_store.h"
+#include "engine/ports/ledger_store.h"
+#include "engine/wire/audit_record.h"
+#include "loop/service/loop_store.h"
 #include "sim/durable_view.h"
 #include "sim/limit_oracle.h"
 #include "sim/venue_model.h"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/crypto.h"
-#include "base/json_list.h"
+#include "codec/json_list.h"
 
 namespace interlock::sim {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "ports/venue.h"
+#include "account/ports/venue.h"
 #include "sim/command.h"
 #include "sim/limit_oracle.h"
 #include "sim/seeded.h"

@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "base/errors.h"
-#include "core/ledger/hash_chain.h"
-#include "services/outbox_runner.h"
+#include "engine/rules/hash_chain.h"
+#include "engine/service/outbox_runner.h"
 
 namespace interlock::sim {
 namespace {

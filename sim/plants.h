@@ -7,9 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "adapters/memory/memory_ledger_store.h"
-#include "ports/effect_sink.h"
-#include "ports/forwarding_store.h"
+#include "engine/memory/memory_ledger_store.h"
+#include "engine/ports/effect_sink.h"
+#include "engine/ports/forwarding_store.h"
 #include "sim/command.h"
 #include "sim/power.h"
 #include "sim/world.h"

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "adapters/memory/memory_ledger_store.h"
-#include "ports/forwarding_store.h"
+#include "engine/memory/memory_ledger_store.h"
+#include "engine/ports/forwarding_store.h"
 #include "sim/power.h"
 #include "sim/violation.h"
 

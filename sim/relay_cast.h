@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "contracts/ids.h"
-#include "ports/chat_platform.h"
+#include "engine/wire/ids.h"
+#include "relay/ports/chat_platform.h"
 #include "sim/seeded.h"
 
 namespace interlock::sim {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "contracts/relay/action_target.h"
+#include "relay/wire/action_target.h"
 #include "sim/relay_simulation.h"
 
 namespace interlock::sim {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "services/relay/relay_delivery.h"
+#include "relay/service/relay_delivery.h"
 #include "sim/relay_models.h"
 
 namespace interlock::sim {

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/memory/memory_relay_store.h"
-#include "ports/relay_bus.h"
-#include "ports/wake_caller.h"
-#include "services/relay/relay_socket.h"
+#include "relay/memory/memory_relay_store.h"
+#include "relay/ports/relay_bus.h"
+#include "relay/ports/wake_caller.h"
+#include "relay/service/relay_socket.h"
 #include "sim/power.h"
 #include "sim/relay_plants.h"
 #include "sim/relay_watch.h"

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "contracts/relay/relay_rows.h"
-#include "ports/relay_store.h"
+#include "relay/ports/relay_store.h"
+#include "relay/wire/relay_rows.h"
 #include "sim/relay_cast.h"
 
 namespace interlock::sim {

@@ -7,15 +7,15 @@
 #include <map>
 #include <string>
 
-#include "adapters/memory/held_master_keys.h"
-#include "adapters/memory/memory_media_folder.h"
 #include "base/check.h"
-#include "services/relay/relay_desk.h"
-#include "services/relay/relay_inbound.h"
-#include "services/relay/relay_outbound.h"
-#include "services/relay/relay_people.h"
-#include "services/relay/relay_wake.h"
-#include "services/worker_pool.h"
+#include "engine/service/worker_pool.h"
+#include "host/memory/held_master_keys.h"
+#include "relay/memory/memory_media_folder.h"
+#include "relay/service/relay_desk.h"
+#include "relay/service/relay_inbound.h"
+#include "relay/service/relay_outbound.h"
+#include "relay/service/relay_people.h"
+#include "relay/service/relay_wake.h"
 #include "sim/relay_models.h"
 
 namespace interlock::sim {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/ledger/chain_verifier.h"
+#include "engine/rules/chain_verifier.h"
 
 namespace interlock::sim {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "contracts/relay/relay_frame.h"
-#include "ports/clock.h"
-#include "ports/relay_store.h"
+#include "engine/ports/clock.h"
+#include "relay/ports/relay_store.h"
+#include "relay/wire/relay_frame.h"
 #include "sim/relay_oracle.h"
 #include "sim/violation.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/crypto.h"
-#include "contracts/relay/action_target.h"
+#include "relay/wire/action_target.h"
 #include "sim/relay_watch.h"
 
 namespace interlock::sim {

@@ -11,8 +11,8 @@
 
 #include "base/secret_string.h"
 #include "base/time.h"
-#include "ports/clock.h"
-#include "ports/id_source.h"
+#include "engine/ports/clock.h"
+#include "engine/ports/id_source.h"
 
 namespace interlock::sim {
 

@@ -8,16 +8,15 @@
 #include <span>
 #include <string>
 
-#include "adapters/memory/held_seal_keys.h"
-#include "adapters/memory/memory_head_log.h"
-#include "adapters/memory/memory_ledger_store.h"
-#include "adapters/paper/paper_keys.h"
-#include "adapters/sqlite/sqlite_ledger_store.h"
-#include "services/bot/bot_service.h"
-#include "services/loop/venue_sink.h"
-#include "services/loop/venue_watch.h"
-#include "services/plane.h"
-#include "services/turn_engine.h"
+#include "app/plane/plane.h"
+#include "app/plane/venue_watch.h"
+#include "bots/service/bot_service.h"
+#include "engine/memory/held_seal_keys.h"
+#include "engine/memory/memory_head_log.h"
+#include "engine/memory/memory_ledger_store.h"
+#include "engine/service/turn_engine.h"
+#include "engine/sqlite/sqlite_ledger_store.h"
+#include "loop/service/venue_sink.h"
 #include "sim/bot_models.h"
 #include "sim/command.h"
 #include "sim/crash_disk.h"
@@ -28,6 +27,7 @@
 #include "sim/venue_model.h"
 #include "sim/world.h"
 #include "sim/world_limits.h"
+#include "venues/paper/paper_keys.h"
 
 namespace interlock::sim {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "core/kill/kill_step.h"
-#include "core/order/order_identity.h"
+#include "host/rules/kill_step.h"
+#include "loop/rules/order_identity.h"
 #include "sim/server.h"
 
 namespace interlock::sim {

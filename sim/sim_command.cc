@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/json.h"
-#include "base/json_list.h"
 #include "base/log.h"
+#include "codec/json_list.h"
 #include "sim/shrink.h"
 
 namespace interlock {

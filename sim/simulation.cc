@@ -3,7 +3,7 @@
 #include "base/errors.h"
 #include "base/json.h"
 #include "base/redaction.h"
-#include "services/outbox_runner.h"
+#include "engine/service/outbox_runner.h"
 
 namespace interlock::sim {
 namespace {

@@ -1,6 +1,6 @@
 // The bots' part of a simulation: people and agents look after them, pulses come and go, and the
 // server dies between what a hydration reads and what it commits.
-#include "services/bot/bot_service.h"
+#include "bots/service/bot_service.h"
 #include "sim/simulation.h"
 
 namespace interlock::sim {

@@ -2,7 +2,7 @@
 // hangs for ever, loses an answer or stays stopped shows here.
 #include <algorithm>
 
-#include "services/ledger_check.h"
+#include "engine/service/ledger_check.h"
 #include "sim/archive_check.h"
 #include "sim/simulation.h"
 #include "sim/tamper.h"

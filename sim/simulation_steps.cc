@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "services/outbox_runner.h"
+#include "engine/service/outbox_runner.h"
 #include "sim/simulation.h"
 
 namespace interlock::sim {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "account/wire/venue_order.h"
 #include "base/crypto.h"
-#include "contracts/loop/loop_tools.h"
-#include "contracts/strategy/strategy_instance.h"
-#include "contracts/venue/venue_order.h"
+#include "loop/wire/loop_tools.h"
 #include "sim/planner.h"
+#include "trader/wire/strategy_instance.h"
 
 namespace interlock::sim {
 namespace {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "contracts/strategy/strategy_instance.h"
-#include "ports/venue.h"
+#include "account/ports/venue.h"
 #include "sim/command.h"
 #include "sim/seeded.h"
+#include "trader/wire/strategy_instance.h"
 
 namespace interlock::sim {
 

@@ -5,9 +5,9 @@
 
 #include "base/bytes.h"
 #include "base/crypto.h"
-#include "contracts/audit/chain_bounds.h"
-#include "core/ledger/protected_rows.h"
-#include "services/ledger_check.h"
+#include "engine/rules/protected_rows.h"
+#include "engine/service/ledger_check.h"
+#include "engine/wire/chain_bounds.h"
 
 namespace interlock::sim {
 namespace {

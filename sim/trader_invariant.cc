@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "account/wire/venue_order.h"
 #include "base/canonical_json.h"
-#include "contracts/control/control_decision.h"
-#include "contracts/loop/loop_tools.h"
-#include "contracts/venue/venue_order.h"
-#include "core/bot/bot_record.h"
-#include "services/strategy/strategy_store.h"
+#include "bots/rules/bot_record.h"
+#include "loop/wire/loop_tools.h"
+#include "trader/service/strategy_store.h"
+#include "trader/wire/control_decision.h"
 
 namespace interlock::sim {
 namespace {

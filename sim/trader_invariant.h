@@ -13,15 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "contracts/audit/audit_record.h"
-#include "contracts/strategy/strategy_instance.h"
-#include "ports/ledger_store.h"
-#include "services/strategy/strategy_runtime.h"
+#include "engine/ports/ledger_store.h"
+#include "engine/wire/audit_record.h"
 #include "sim/command.h"
 #include "sim/loop_invariant.h"
 #include "sim/supervisors.h"
 #include "sim/venue_model.h"
 #include "sim/violation.h"
+#include "trader/service/strategy_runtime.h"
+#include "trader/wire/strategy_instance.h"
 
 namespace interlock::sim {
 

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/errors.h"
-#include "core/market/synthetic_market.h"
+#include "market/rules/synthetic_market.h"
 
 namespace interlock::sim {
 namespace {

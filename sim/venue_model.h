@@ -12,10 +12,10 @@
 #include <set>
 #include <vector>
 
-#include "adapters/paper/paper_venue.h"
 #include "sim/plants.h"
 #include "sim/power.h"
 #include "sim/seeded.h"
+#include "venues/paper/paper_venue.h"
 
 namespace interlock::sim {
 

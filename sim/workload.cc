@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/crypto.h"
-#include "core/approval/approval_step.h"
+#include "host/rules/approval_step.h"
 
 namespace interlock::sim {
 namespace {

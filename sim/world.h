@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
-#include "ports/effect_sink.h"
-#include "ports/head_mirror.h"
-#include "ports/kill_flag.h"
+#include "engine/ports/effect_sink.h"
+#include "engine/ports/head_mirror.h"
+#include "engine/ports/kill_flag.h"
 #include "sim/power.h"
 #include "sim/seeded.h"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "contracts/loop/risk_limits.h"
-#include "ports/venue.h"
+#include "account/ports/venue.h"
+#include "account/wire/risk_limits.h"
 
 namespace interlock::sim {
 

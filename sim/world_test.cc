@@ -23,7 +23,7 @@ TEST(SinkModel, PerformsAnEffectOnceAndFindsItAfterwards) {
     EXPECT_TRUE(sink.find(EffectId::trusted("e1"))->has_value());
 }
 
-// ports/effect_sink.h: an id it was asked about before it saw it is refused for ever.
+// engine/ports/effect_sink.h: an id it was asked about before it saw it is refused for ever.
 TEST(SinkModel, RefusesAnEffectItWasAskedAboutBefore) {
     Power power;
     SinkModel sink(power);

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "account/rules/account.h"
 #include "base/check.h"
-#include "core/account/account.h"
 
 namespace interlock {
 

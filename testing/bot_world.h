@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/paper/paper_keys.h"
-#include "core/market/synthetic_market.h"
-#include "services/bot/bot_service.h"
+#include "bots/service/bot_service.h"
+#include "market/rules/synthetic_market.h"
 #include "testing/loop_world.h"
 #include "testing/memory_pnl_log.h"
 #include "testing/vault_desk.h"
+#include "venues/paper/paper_keys.h"
 
 namespace interlock {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "core/control/control_step.h"
+#include "trader/rules/control_step.h"
 
 namespace interlock {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "ports/clock.h"
+#include "engine/ports/clock.h"
 
 namespace interlock {
 

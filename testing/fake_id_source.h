@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/crypto.h"
-#include "ports/id_source.h"
+#include "engine/ports/id_source.h"
 
 namespace interlock {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "ports/mailer.h"
+#include "host/ports/mailer.h"
 
 namespace interlock {
 

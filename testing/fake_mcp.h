@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/mcp/mcp_server.h"
+#include "app/mcp/mcp_server.h"
 
 namespace interlock {
 

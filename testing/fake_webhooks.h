@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/outbound_url.h"
-#include "ports/webhook_caller.h"
+#include "host/ports/webhook_caller.h"
 
 namespace interlock {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "services/turn_gate.h"
-#include "services/turn_runner.h"
+#include "engine/service/turn_gate.h"
+#include "engine/service/turn_runner.h"
 
 namespace interlock {
 

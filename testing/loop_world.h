@@ -9,17 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/memory/held_seal_keys.h"
-#include "adapters/memory/memory_head_log.h"
-#include "adapters/memory/memory_ledger_store.h"
-#include "adapters/paper/paper_venue.h"
-#include "contracts/loop/loop_tools.h"
-#include "contracts/venue/venue_order.h"
-#include "core/order/order_identity.h"
-#include "services/loop/venue_sink.h"
-#include "services/loop/venue_watch.h"
+#include "account/wire/venue_order.h"
+#include "app/plane/venue_watch.h"
+#include "engine/memory/held_seal_keys.h"
+#include "engine/memory/memory_head_log.h"
+#include "engine/memory/memory_ledger_store.h"
+#include "loop/rules/order_identity.h"
+#include "loop/service/venue_sink.h"
+#include "loop/wire/loop_tools.h"
 #include "testing/plane_world.h"
 #include "testing/scripted_market.h"
+#include "venues/paper/paper_venue.h"
 
 namespace interlock {
 

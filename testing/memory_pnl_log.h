@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "ports/pnl_log.h"
+#include "bots/ports/pnl_log.h"
 
 namespace interlock {
 

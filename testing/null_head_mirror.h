@@ -1,7 +1,7 @@
 // A head mirror that keeps nothing; for tests that are not about truncation.
 #pragma once
 
-#include "ports/head_mirror.h"
+#include "engine/ports/head_mirror.h"
 
 namespace interlock {
 

@@ -1,7 +1,7 @@
 // A turn observer that looks away; for tests that are not about metrics.
 #pragma once
 
-#include "services/turn_runner.h"
+#include "engine/service/turn_runner.h"
 
 namespace interlock {
 

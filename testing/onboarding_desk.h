@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/memory/held_seal_keys.h"
-#include "adapters/memory/memory_ledger_store.h"
 #include "base/check.h"
-#include "services/onboarding/onboarding_service.h"
+#include "bots/service/onboarding_service.h"
+#include "engine/memory/held_seal_keys.h"
+#include "engine/memory/memory_ledger_store.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 #include "testing/fake_mailer.h"

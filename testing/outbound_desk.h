@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/memory/held_master_keys.h"
-#include "adapters/memory/memory_media_folder.h"
-#include "adapters/memory/memory_relay_store.h"
 #include "base/check.h"
-#include "services/relay/relay_outbound.h"
+#include "host/memory/held_master_keys.h"
+#include "relay/memory/memory_media_folder.h"
+#include "relay/memory/memory_relay_store.h"
+#include "relay/service/relay_outbound.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 #include "testing/scripted_platform.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "services/turn.h"
+#include "engine/service/turn.h"
 
 namespace interlock {
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "adapters/memory/held_seal_keys.h"
-#include "adapters/memory/held_segments.h"
-#include "adapters/memory/memory_head_log.h"
-#include "adapters/memory/memory_ledger_store.h"
+#include "app/plane/plane.h"
 #include "base/errors.h"
-#include "services/plane.h"
+#include "engine/memory/held_seal_keys.h"
+#include "engine/memory/held_segments.h"
+#include "engine/memory/memory_head_log.h"
+#include "engine/memory/memory_ledger_store.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 #include "testing/inline_engine.h"

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/memory/held_seal_keys.h"
-#include "adapters/memory/memory_ledger_store.h"
 #include "base/check.h"
-#include "services/notices/notice_service.h"
-#include "services/principal_service.h"
-#include "services/recovery_letters.h"
-#include "services/worker_pool.h"
+#include "engine/memory/held_seal_keys.h"
+#include "engine/memory/memory_ledger_store.h"
+#include "engine/service/worker_pool.h"
+#include "host/service/notice_service.h"
+#include "host/service/principal_service.h"
+#include "host/service/recovery_letters.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 #include "testing/fake_mailer.h"

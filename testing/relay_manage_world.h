@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/memory/held_master_keys.h"
-#include "adapters/memory/memory_relay_store.h"
 #include "base/check.h"
 #include "base/outbound_url.h"
-#include "core/relay/upgrade_token.h"
-#include "services/relay/relay_credentials.h"
-#include "services/relay/relay_management.h"
-#include "services/relay/relay_people.h"
+#include "host/memory/held_master_keys.h"
+#include "relay/memory/memory_relay_store.h"
+#include "relay/rules/upgrade_token.h"
+#include "relay/service/relay_credentials.h"
+#include "relay/service/relay_management.h"
+#include "relay/service/relay_people.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 #include "testing/relay_tokens.h"

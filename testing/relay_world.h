@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/memory/local_relay_bus.h"
-#include "adapters/memory/memory_media_folder.h"
-#include "adapters/memory/memory_relay_store.h"
 #include "base/check.h"
 #include "base/outbound_url.h"
-#include "services/relay/relay_desk.h"
-#include "services/relay/relay_inbound.h"
-#include "services/relay/relay_wake.h"
+#include "relay/memory/local_relay_bus.h"
+#include "relay/memory/memory_media_folder.h"
+#include "relay/memory/memory_relay_store.h"
+#include "relay/service/relay_desk.h"
+#include "relay/service/relay_inbound.h"
+#include "relay/service/relay_wake.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "core/market/market_model.h"
+#include "market/rules/market_model.h"
 
 namespace interlock {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "ports/chat_platform.h"
-#include "services/relay/relay_outbound.h"
+#include "relay/ports/chat_platform.h"
+#include "relay/service/relay_outbound.h"
 
 namespace interlock {
 

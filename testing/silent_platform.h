@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "ports/chat_platform.h"
+#include "relay/ports/chat_platform.h"
 
 namespace interlock {
 

@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/memory/held_seal_keys.h"
-#include "adapters/memory/memory_ledger_store.h"
-#include "adapters/paper/paper_keys.h"
 #include "base/check.h"
 #include "base/errors.h"
-#include "services/vault/vault_service.h"
+#include "engine/memory/held_seal_keys.h"
+#include "engine/memory/memory_ledger_store.h"
+#include "host/service/vault_service.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 #include "testing/inline_engine.h"
 #include "testing/null_head_mirror.h"
 #include "testing/null_turn_observer.h"
+#include "venues/paper/paper_keys.h"
 
 namespace interlock {
 

@@ -47,35 +47,35 @@ CASE_SECONDS_LEAST = 5  # A case gets this and thrice what it takes.
 # The rules. limit_proof_cases.cc and sample_world.cc are samples that the tests use as well.
 RULES = {
     "gates": [
-        "src/core/gates/exposure_leverage_gate.cc", "src/core/gates/gate_notes.cc",
-        "src/core/gates/gates.cc", "src/core/gates/limit_proof.cc",
-        "src/core/gates/market_sanity_gate.cc", "src/core/gates/order_filters.cc",
-        "src/core/gates/plan_scratch.cc", "src/core/gates/policy_guardrails_gate.cc",
-        "src/core/gates/risk_limits_gate.cc", "src/core/gates/runway_budget_gate.cc"],
-    "approvals": ["src/core/approval/approval_step.cc", "src/services/approval_service.cc"],
-    "kill": ["src/core/kill/kill_step.cc", "src/services/kill_latch.cc"],
-    "effects": ["src/services/outbox_runner.cc"],
+        "src/loop/rules/gates/exposure_leverage_gate.cc", "src/loop/rules/gates/gate_notes.cc",
+        "src/loop/rules/gates/gates.cc", "src/loop/rules/gates/limit_proof.cc",
+        "src/loop/rules/gates/market_sanity_gate.cc", "src/loop/rules/gates/order_filters.cc",
+        "src/loop/rules/gates/plan_scratch.cc", "src/loop/rules/gates/policy_guardrails_gate.cc",
+        "src/loop/rules/gates/risk_limits_gate.cc", "src/loop/rules/gates/runway_budget_gate.cc"],
+    "approvals": ["src/host/rules/approval_step.cc", "src/host/service/approval_service.cc"],
+    "kill": ["src/host/rules/kill_step.cc", "src/engine/service/kill_latch.cc"],
+    "effects": ["src/engine/service/outbox_runner.cc"],
     "relay": [
-        "src/core/relay/dead_letters.cc", "src/core/relay/delivery_gate.cc",
-        "src/core/relay/delivery_queue.cc", "src/core/relay/discord_permissions.cc",
-        "src/core/relay/egress_guard.cc", "src/core/relay/session_key.cc",
-        "src/core/relay/waiting_files.cc"],
+        "src/relay/rules/dead_letters.cc", "src/relay/rules/delivery_gate.cc",
+        "src/relay/rules/delivery_queue.cc", "src/relay/rules/discord_permissions.cc",
+        "src/relay/rules/egress_guard.cc", "src/relay/rules/session_key.cc",
+        "src/relay/rules/waiting_files.cc"],
 }
 # What is run when it is asked for and counts for nothing yet: codecs and credentials of the relay.
 EXTRA = {
     "relay_codecs": [
-        "src/core/relay/agent_jwt.cc", "src/core/relay/case_lines.cc",
-        "src/core/relay/flat_xml.cc", "src/core/relay/message_split.cc",
-        "src/core/relay/normalise_discord.cc", "src/core/relay/normalise_telegram.cc",
-        "src/core/relay/normalise_text.cc", "src/core/relay/platform_event.cc",
-        "src/core/relay/upgrade_token.cc", "src/core/relay/webhook_signature.cc",
-        "src/core/relay/wecom_crypt.cc"],
+        "src/relay/rules/agent_jwt.cc", "src/relay/rules/case_lines.cc",
+        "src/relay/rules/flat_xml.cc", "src/relay/rules/message_split.cc",
+        "src/relay/rules/normalise_discord.cc", "src/relay/rules/normalise_telegram.cc",
+        "src/relay/rules/normalise_text.cc", "src/relay/rules/platform_event.cc",
+        "src/relay/rules/upgrade_token.cc", "src/relay/rules/webhook_signature.cc",
+        "src/relay/rules/wecom_crypt.cc"],
 }
 GROUPS = {**RULES, **EXTRA}
 # In the order in which they are asked: the quick ones first.
-TESTS = ["core_test", "gates_conformance_test", "relay_conformance_test", "control_conformance_test",
+TESTS = ["host_test", "loop_test", "gates_conformance_test", "relay_conformance_test", "control_conformance_test",
          "relay_outbound_conformance_test", "relay_isolation_conformance_test",
-         "relay_manage_conformance_test", "services_test",
+         "relay_manage_conformance_test", "engine_test", "relay_test",
          "contract_conformance_test"]
 # Properties draw the same cases each time, or a mutant would live by luck.
 STEADY = {"RC_PARAMS": "seed=20261118 max_success=60", "TZ": "UTC"}

@@ -7,8 +7,8 @@ starts with the word found; `remedy` says what to do instead.
 from typing import NamedTuple
 
 SOURCES = ("src/", "sim/", "bench/", "testing/", "conformance/*.cc", "conformance/*.h", "fuzz/*.cc")
-# The layers whose results must be the same in every replay.
-PURE = ("src/contracts/*.h", "src/contracts/*.cc", "src/core/*.h", "src/core/*.cc")
+# The parts of rooms whose results must be the same in every replay.
+PURE = ("src/*/wire/*.h", "src/*/wire/*.cc", "src/*/rules/*.h", "src/*/rules/*.cc")
 TESTS = ("*_test.cc", "*_suite.h", "*/test_*.h", "testing/")
 
 
@@ -42,7 +42,7 @@ WORDS = (
         "pure_threads",
         r"\bstd::(j?thread|\w*mutex|condition_variable\w*|atomic\w*|async|future|promise|"
         r"(lock_guard|unique_lock|scoped_lock))\b|\bthread_local\b",
-        PURE, "belongs to threads", "leave concurrency to services and net; core runs on one thread",
+        PURE, "belongs to threads", "leave concurrency to services and net; rules run on one thread",
         TESTS),
     Word(
         "pure_order", r"\bunordered_(multi)?(map|set)\b",
@@ -58,23 +58,23 @@ WORDS = (
     # Where a fact of the world may be asked for.
     Word(
         "clock", r"\bsystem_clock::now\b", SOURCES, "reads the wall clock",
-        "ask ports/clock.h", ("src/adapters/system/", "src/base/log.cc", "bench/")),
+        "ask engine/ports/clock.h", ("src/engine/system/", "src/base/log.cc", "bench/")),
     Word(
-        "clock", r"\b(system_clock|steady_clock|high_resolution_clock)\b", ("src/services/", "sim/"),
-        "is a clock that the simulator cannot turn", "ask ports/clock.h"),
+        "clock", r"\b(system_clock|steady_clock|high_resolution_clock)\b", ("src/*/service/*", "sim/"),
+        "is a clock that the simulator cannot turn", "ask engine/ports/clock.h"),
     Word(
         "random", r"\brandom_bytes\(|\brandom_device\b|\bs?rand\(", SOURCES,
-        "draws randomness that no test can repeat", "ask ports/id_source.h",
-        ("src/base/random.cc", "src/base/crypto.h", "src/adapters/system/", "bench/", *TESTS)),
+        "draws randomness that no test can repeat", "ask engine/ports/id_source.h",
+        ("src/base/random.cc", "src/base/crypto.h", "src/engine/system/", "bench/", *TESTS)),
     Word(
         "environment", r"\b(secure_)?getenv\b", SOURCES, "reads the environment",
-        "read it in src/bin/config and pass the value down", ("src/bin/", *TESTS)),
+        "read it in app/wiring/config and pass the value down", ("src/app/", *TESTS)),
     Word(
         "sleep", r"\b(sleep_for|sleep_until|u?sleep|nanosleep)\s*\(", SOURCES,
         "waits for time to pass", "wait for the event itself, or for a timer of services or net"),
     Word(
         "mutex", r"\bstd::(\w*mutex|condition_variable\w*)\b",
-        ("src/ports/", "src/services/", "src/api/", "src/bin/"),
+        ("src/*/ports/*", "src/*/service/*", "src/*/face/*", "src/app/*"),
         "locks outside net, adapters and base", "hand the work over through base/bounded_queue.h",
         TESTS),
     # Ways of writing.
@@ -112,7 +112,7 @@ WORDS = (
 )
 
 VENDORS = (
-    Vendor("sqlite3.h", ("src/adapters/sqlite/", "sim/", "bench/"), "ports/ledger_store.h"),
+    Vendor("sqlite3.h", ("src/engine/sqlite/", "sim/", "bench/"), "engine/ports/ledger_store.h"),
     Vendor("boost/", ("src/net/", "src/base/*_test.cc", "bench/"), "the interfaces in net/"),
     Vendor("openssl/", ("src/base/", "src/net/"), "base/crypto.h"),
     Vendor("sodium", ("src/base/",), "base/crypto.h"),
@@ -120,9 +120,9 @@ VENDORS = (
     Vendor("simdjson", ("src/base/*_test.cc", "bench/"), "base/json.h"),
     Vendor("spdlog/", ("src/base/log.cc",), "base/log.h"),
     Vendor("fmt/", ("*.cc",), "a .cc file: fmt is linked privately"),
-    Vendor("toml++/", ("src/bin/",), "src/bin/config"),
-    Vendor("CLI/", ("src/bin/",), "src/bin"),
-    Vendor("prometheus/", ("src/services/",), "the metrics of services/"),
+    Vendor("toml++/", ("src/app/",), "src/app/wiring/config"),
+    Vendor("CLI/", ("src/app/",), "app/command"),
+    Vendor("prometheus/", ("src/host/service/",), "host/service/metrics.h"),
     Vendor("benchmark/", ("bench/",), "bench/"),
     Vendor("gtest/", (*TESTS, "conformance/", "sim/*_test.cc"), "a test file"),
     Vendor("gmock/", (*TESTS, "conformance/"), "a test file"),

@@ -25,23 +25,23 @@ def rules_hit(path, text, **others):
 
 # For each row of the word table: a place and a text that break it.
 WORD_CASES = [
-    ("pure_clock", "src/core/a.cc", "auto t = std::chrono::steady_clock::now();"),
-    ("pure_clock", "src/core/a.cc", "auto t = time(nullptr);"),
-    ("pure_random", "src/core/a.cc", "std::mt19937 engine;"),
-    ("pure_threads", "src/core/risk/a.cc", "std::mutex lock;"),
-    ("pure_threads", "src/contracts/a.h", "std::atomic<int> count;"),
-    ("pure_order", "src/core/a.cc", "std::unordered_map<int, int> seen;"),
-    ("pure_io", "src/core/a.cc", "#include <fstream>"),
-    ("pure_io", "src/core/a.cc", "std::cout << 1;"),
-    ("pure_log", "src/core/a.cc", 'log_info("event");'),
-    ("clock", "src/api/a.cc", "auto t = std::chrono::system_clock::now();"),
-    ("clock", "src/services/a.cc", "auto t = std::chrono::steady_clock::now();"),
-    ("random", "src/services/a.cc", "auto nonce = random_bytes(12);"),
+    ("pure_clock", "src/loop/rules/a.cc", "auto t = std::chrono::steady_clock::now();"),
+    ("pure_clock", "src/loop/rules/a.cc", "auto t = time(nullptr);"),
+    ("pure_random", "src/loop/rules/a.cc", "std::mt19937 engine;"),
+    ("pure_threads", "src/loop/rules/risk/a.cc", "std::mutex lock;"),
+    ("pure_threads", "src/loop/wire/a.h", "std::atomic<int> count;"),
+    ("pure_order", "src/loop/rules/a.cc", "std::unordered_map<int, int> seen;"),
+    ("pure_io", "src/loop/rules/a.cc", "#include <fstream>"),
+    ("pure_io", "src/loop/rules/a.cc", "std::cout << 1;"),
+    ("pure_log", "src/loop/rules/a.cc", 'log_info("event");'),
+    ("clock", "src/app/face/a.cc", "auto t = std::chrono::system_clock::now();"),
+    ("clock", "src/loop/service/a.cc", "auto t = std::chrono::steady_clock::now();"),
+    ("random", "src/loop/service/a.cc", "auto nonce = random_bytes(12);"),
     ("environment", "src/net/a.cc", 'auto home = std::getenv("HOME");'),
     ("sleep", "src/net/a_test.cc", "std::this_thread::sleep_for(1s);"),
-    ("mutex", "src/services/a.cc", "std::condition_variable_any ready;"),
+    ("mutex", "src/loop/service/a.cc", "std::condition_variable_any ready;"),
     ("binary_float", "src/base/money.cc", "double price = 1;"),
-    ("binary_float", "src/core/a.cc", "float price = 1;"),
+    ("binary_float", "src/loop/rules/a.cc", "float price = 1;"),
     ("regex", "src/base/a.cc", "#include <regex>"),
     ("throw", "src/base/a.cc", "throw 1;"),
     ("assert", "src/base/a.cc", "assert(true);"),
@@ -72,16 +72,16 @@ class WordRules(unittest.TestCase):
 
     def test_excepted_places_are_left_alone(self):
         text = "auto t = std::chrono::system_clock::now(); auto r = random_bytes(8);"
-        self.assertFalse({"clock", "random"} & rules_hit("src/adapters/system/a.cc", text))
+        self.assertFalse({"clock", "random"} & rules_hit("src/engine/system/a.cc", text))
 
     def test_words_in_comments_and_literals_do_not_count(self):
         text = '// A double would round here.\nconst char* k = "std::mutex throw";\n'
         self.assertFalse(
-            {"binary_float", "pure_threads", "throw"} & rules_hit("src/core/a.cc", text))
+            {"binary_float", "pure_threads", "throw"} & rules_hit("src/loop/rules/a.cc", text))
 
     def test_words_inside_longer_names_do_not_count(self):
         text = "int brand = 0; int runtime(int); static_assert(true); bool redouble;\n"
-        self.assertFalse(rules_hit("src/core/a.cc", "// Opening.\n" + text))
+        self.assertFalse(rules_hit("src/loop/rules/a.cc", "// Opening.\n" + text))
 
     def test_every_finding_names_a_remedy(self):
         for rule, path, text in WORD_CASES:
@@ -94,12 +94,12 @@ class IncludeRules(unittest.TestCase):
         for vendor in tidy_rules.VENDORS:
             header = vendor.prefix + ("x.h" if vendor.prefix.endswith("/") else "")
             with self.subTest(header=header):
-                path = "src/ports/a.h"
+                path = "src/engine/ports/a.h"
                 self.assertIn("vendor_include", rules_hit(path, f"#include <{header}>\n"))
 
     def test_a_vendor_header_is_welcome_in_its_folder(self):
         self.assertNotIn(
-            "vendor_include", rules_hit("src/adapters/sqlite/a.cc", "#include <sqlite3.h>\n"))
+            "vendor_include", rules_hit("src/engine/sqlite/a.cc", "#include <sqlite3.h>\n"))
 
     def test_relative_includes_fire(self):
         for header in ("../base/json.h", "./json.h", "json.h"):

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "bench/harness/harness_abi.h"
-#include "core/matching/matching_engine.h"
+#include "market/rules/matching/matching_engine.h"
 
 namespace interlock::harness {
 namespace {

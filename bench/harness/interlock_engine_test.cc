@@ -8,7 +8,7 @@
 
 #include "bench/harness/harness_abi.h"
 #include "bench/matching_flow.h"
-#include "core/matching/matching_engine.h"
+#include "market/rules/matching/matching_engine.h"
 
 namespace interlock::harness {
 namespace {

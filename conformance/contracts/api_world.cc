@@ -4,33 +4,33 @@
 
 #include <algorithm>
 
-#include "api/http/account_operations.h"
-#include "api/http/agent_operations.h"
-#include "api/http/approval_operations.h"
-#include "api/http/archive_operations.h"
-#include "api/http/audit_operations.h"
-#include "api/http/backup_operations.h"
-#include "api/http/bot_operations.h"
-#include "api/http/health_operations.h"
-#include "api/http/human_operations.h"
-#include "api/http/key_operations.h"
-#include "api/http/kill_operations.h"
-#include "api/http/loop_control_operations.h"
-#include "api/http/loop_operations.h"
-#include "api/http/notice_operations.h"
-#include "api/http/onboarding_operations.h"
-#include "api/http/page_operations.h"
-#include "api/http/probe_operations.h"
-#include "api/http/strategy_operations.h"
-#include "api/http/supervisor_operations.h"
-#include "api/http/tenant_operations.h"
-#include "api/http/witness_operations.h"
-#include "api/relay/console_operations.h"
-#include "api/relay/relay_operations.h"
+#include "app/face/agent_operations.h"
+#include "app/face/backup_operations.h"
+#include "app/face/health_operations.h"
+#include "app/face/page_operations.h"
 #include "base/check.h"
 #include "base/crypto.h"
+#include "bots/face/bot_operations.h"
+#include "bots/face/onboarding_operations.h"
 #include "declared_answers.h"
+#include "host/face/account_operations.h"
+#include "host/face/approval_operations.h"
+#include "host/face/archive_operations.h"
+#include "host/face/audit_operations.h"
+#include "host/face/human_operations.h"
+#include "host/face/key_operations.h"
+#include "host/face/kill_operations.h"
+#include "host/face/notice_operations.h"
+#include "host/face/probe_operations.h"
+#include "host/face/tenant_operations.h"
+#include "host/face/witness_operations.h"
+#include "loop/face/loop_control_operations.h"
+#include "loop/face/loop_operations.h"
+#include "relay/face/console_operations.h"
+#include "relay/face/relay_operations.h"
 #include "testing/scripted_market.h"
+#include "trader/face/strategy_operations.h"
+#include "trader/face/supervisor_operations.h"
 
 namespace interlock {
 namespace {
@@ -240,7 +240,7 @@ void ApiWorld::build() {
     build_faces();
 }
 
-// As the server builds them (bin/server.cc).
+// As the server builds them (app/wiring/server.cc).
 void ApiWorld::build_faces() {
     Plane& plane = *world_->plane;
     face_ = std::make_unique<HttpFace>(

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/check.h"
-#include "core/market/synthetic_market.h"
+#include "market/rules/synthetic_market.h"
 
 namespace interlock {
 

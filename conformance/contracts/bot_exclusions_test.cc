@@ -5,7 +5,7 @@
 #include <iostream>
 #include <set>
 
-#include "api/mcp/operation_catalog.h"
+#include "app/mcp/operation_catalog.h"
 #include "base/text.h"
 #include "bot_api.h"
 

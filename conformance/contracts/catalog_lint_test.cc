@@ -9,9 +9,9 @@
 #include <map>
 #include <set>
 
-#include "api/mcp/operation_catalog.h"
-#include "api/mcp/operation_tool.h"
 #include "api_world.h"
+#include "app/mcp/operation_catalog.h"
+#include "app/mcp/operation_tool.h"
 #include "bot_api.h"
 #include "declared_answers.h"
 

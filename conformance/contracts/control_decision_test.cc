@@ -16,7 +16,7 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "core/control/control_step.h"
+#include "trader/rules/control_step.h"
 
 namespace interlock {
 namespace {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "api_world.h"
-#include "contracts/loop/control.h"
-#include "core/market/synthetic_market.h"
-#include "services/loop/loop_store.h"
+#include "loop/service/loop_store.h"
+#include "loop/wire/control.h"
+#include "market/rules/synthetic_market.h"
 
 namespace interlock {
 namespace {

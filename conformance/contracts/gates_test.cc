@@ -15,9 +15,9 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "core/dry_run/dry_run.h"
-#include "core/gates/breach_codes.h"
-#include "core/gates/gates.h"
+#include "loop/rules/dry_run/dry_run.h"
+#include "loop/rules/gates/breach_codes.h"
+#include "loop/rules/gates/gates.h"
 
 namespace interlock {
 namespace {

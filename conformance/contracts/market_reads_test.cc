@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "bot_api.h"
-#include "core/market/synthetic_market.h"
+#include "market/rules/synthetic_market.h"
 
 namespace interlock {
 namespace {

@@ -5,12 +5,12 @@
 #include <functional>
 #include <memory>
 
-#include "adapters/console/console_platform.h"
-#include "adapters/memory/local_relay_bus.h"
-#include "adapters/memory/memory_media_folder.h"
-#include "adapters/memory/memory_relay_store.h"
 #include "base/check.h"
-#include "services/relay/relay_plane.h"
+#include "relay/memory/local_relay_bus.h"
+#include "relay/memory/memory_media_folder.h"
+#include "relay/memory/memory_relay_store.h"
+#include "relay/platforms/console/console_platform.h"
+#include "relay/service/relay_plane.h"
 #include "testing/relay_world.h"
 #include "testing/vault_desk.h"
 

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
-#include "adapters/memory/local_relay_bus.h"
-#include "adapters/memory/memory_media_folder.h"
-#include "adapters/memory/memory_relay_store.h"
 #include "base/log.h"
-#include "services/relay/relay_plane.h"
+#include "relay/memory/local_relay_bus.h"
+#include "relay/memory/memory_media_folder.h"
+#include "relay/memory/memory_relay_store.h"
+#include "relay/service/relay_plane.h"
 #include "testing/fake_id_source.h"
 #include "testing/relay_world.h"
 #include "testing/scripted_platform.h"

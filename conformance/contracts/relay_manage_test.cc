@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "api/relay/relay_http.h"
 #include "base/outbound_url.h"
 #include "base/text.h"
-#include "contracts/relay/relay_errors.h"
+#include "relay/face/relay_http.h"
+#include "relay/wire/relay_errors.h"
 #include "testing/fake_http.h"
 #include "testing/relay_manage_world.h"
 
@@ -526,7 +526,7 @@ TEST(RelayManageConformance, ThePageTellsEveryRecord) {
           "relay_credentials_operator",
           "relay_management",
           "relay_management_operator"}) {
-        const std::string source = file_text("src/services/relay/" + name + ".cc");
+        const std::string source = file_text("src/relay/service/" + name + ".cc");
         for (const std::string_view part : split(source, '"')) {
             if (part.starts_with("RELAY_")) {
                 made.emplace(part);

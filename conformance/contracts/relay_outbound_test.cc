@@ -3,7 +3,7 @@
 // it holds us to.
 #include <gtest/gtest.h>
 
-#include "core/relay/session_key.h"
+#include "relay/rules/session_key.h"
 #include "testing/outbound_desk.h"
 
 namespace interlock {

@@ -2,14 +2,14 @@
 // gives anybody a right until a human has looked.
 #include <gtest/gtest.h>
 
+#include "account/rules/recovery.h"
 #include "api_world.h"
 #include "base/bytes.h"
 #include "base/crypto.h"
-#include "core/account/recovery.h"
-#include "services/ledger_check.h"
-#include "services/loop/loop_import.h"
-#include "services/restore_state.h"
-#include "services/test_lone_ledger.h"
+#include "engine/service/ledger_check.h"
+#include "host/service/restore_state.h"
+#include "host/service/test_lone_ledger.h"
+#include "loop/service/loop_import.h"
 
 namespace interlock {
 namespace {

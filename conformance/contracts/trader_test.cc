@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "api/mcp/operation_catalog.h"
 #include "api_world.h"
+#include "app/mcp/operation_catalog.h"
 #include "base/crypto.h"
 
 namespace interlock {

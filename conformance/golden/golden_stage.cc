@@ -7,11 +7,11 @@
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "base/text.h"
-#include "core/market/synthetic_market.h"
-#include "services/archive_cut.h"
-#include "services/decision_receipt.h"
-#include "services/ledger_export.h"
-#include "services/loop/loop_store.h"
+#include "engine/service/ledger_export.h"
+#include "host/service/archive_cut.h"
+#include "loop/service/loop_store.h"
+#include "market/rules/synthetic_market.h"
+#include "trader/service/decision_receipt.h"
 
 namespace interlock {
 namespace {

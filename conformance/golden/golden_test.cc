@@ -11,7 +11,7 @@
 
 #include "golden_files.h"
 #include "golden_player.h"
-#include "services/decision_receipt.h"
+#include "trader/service/decision_receipt.h"
 
 namespace interlock {
 namespace {

@@ -1,6 +1,6 @@
-// Holds the console to the promises of ports/chat_platform.h.
-#include "adapters/console/console_platform.h"
+// Holds the console to the promises of relay/ports/chat_platform.h.
 #include "chat_platform_suite.h"
+#include "relay/platforms/console/console_platform.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {

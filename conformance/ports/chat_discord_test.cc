@@ -1,15 +1,15 @@
-// Holds a bot of Discord to the promises of ports/chat_platform.h, against a Discord that keeps
-// sessions: it greets, starts and resumes them, and sends again what comes after a resume's
+// Holds a bot of Discord to the promises of relay/ports/chat_platform.h, against a Discord that
+// keeps sessions: it greets, starts and resumes them, and sends again what comes after a resume's
 // sequence.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 
-#include "adapters/discord/discord_platform.h"
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "chat_platform_suite.h"
+#include "relay/platforms/discord/discord_platform.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_id_source.h"
 

@@ -1,11 +1,11 @@
-// Holds Twilio and WeCom to the promises of ports/chat_platform.h. Both receive by webhook alone
-// and send with one call each, so that they share a far side.
-#include "adapters/twilio/twilio_platform.h"
-#include "adapters/wecom/wecom_platform.h"
+// Holds Twilio and WeCom to the promises of relay/ports/chat_platform.h. Both receive by webhook
+// alone and send with one call each, so that they share a far side.
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "base/text.h"
 #include "chat_platform_suite.h"
+#include "relay/platforms/sms/twilio_platform.h"
+#include "relay/platforms/wecom/wecom_platform.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {

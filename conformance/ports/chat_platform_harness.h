@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "ports/chat_platform.h"
+#include "relay/ports/chat_platform.h"
 
 namespace interlock {
 

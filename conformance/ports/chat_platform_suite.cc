@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/relay/message_split.h"
+#include "relay/rules/message_split.h"
 
 namespace interlock {
 namespace {

@@ -1,5 +1,5 @@
-// The promises of ports/chat_platform.h as tests; chat_platform_suite.cc has them. Every platform
-// must pass them against a far side that its harness plays.
+// The promises of relay/ports/chat_platform.h as tests; chat_platform_suite.cc has them. Every
+// platform must pass them against a far side that its harness plays.
 #pragma once
 
 #include <gtest/gtest.h>

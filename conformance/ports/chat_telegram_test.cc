@@ -1,7 +1,7 @@
-// Holds a bot of Telegram, by poll and by webhook, to the promises of ports/chat_platform.h.
-#include "adapters/telegram/telegram_platform.h"
-#include "adapters/telegram/test_telegram.h"
+// Holds a bot of Telegram, by poll and by webhook, to the promises of relay/ports/chat_platform.h.
 #include "chat_platform_suite.h"
+#include "relay/platforms/telegram/telegram_platform.h"
+#include "relay/platforms/telegram/test_telegram.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {

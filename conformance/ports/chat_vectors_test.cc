@@ -6,11 +6,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "adapters/telegram/telegram_platform.h"
-#include "adapters/twilio/twilio_platform.h"
-#include "adapters/wecom/wecom_platform.h"
 #include "base/bytes.h"
 #include "base/text.h"
+#include "relay/platforms/sms/twilio_platform.h"
+#include "relay/platforms/telegram/telegram_platform.h"
+#include "relay/platforms/wecom/wecom_platform.h"
 #include "testing/fake_clock.h"
 
 namespace interlock {

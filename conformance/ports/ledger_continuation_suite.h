@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "contracts/audit/chain_bounds.h"
+#include "engine/wire/chain_bounds.h"
 #include "ledger_store_suite.h"
 
 namespace interlock {

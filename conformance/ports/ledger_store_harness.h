@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ports/ledger_store.h"
+#include "engine/ports/ledger_store.h"
 
 namespace interlock {
 

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "adapters/memory/memory_ledger_store.h"
-#include "adapters/sqlite/sqlite_ledger_store.h"
+#include "engine/memory/memory_ledger_store.h"
+#include "engine/sqlite/sqlite_ledger_store.h"
 #include "ledger_store_harness.h"
 #include "testing/temp_folder.h"
 

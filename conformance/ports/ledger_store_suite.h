@@ -1,5 +1,6 @@
-// The promises of ports/ledger_store.h as tests. Every implementation instantiates this suite; one
-// that passes can stand in for any other. Include it in one source file of a test binary.
+// The promises of engine/ports/ledger_store.h as tests. Every implementation instantiates this
+// suite; one that passes can stand in for any other. Include it in one source file of a test
+// binary.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,8 +11,8 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "engine/ports/ledger_store.h"
 #include "ledger_store_harness.h"
-#include "ports/ledger_store.h"
 
 namespace interlock {
 

@@ -1,4 +1,4 @@
-// Holds the memory and SQLite stores to the promises of ports/ledger_store.h.
+// Holds the memory and SQLite stores to the promises of engine/ports/ledger_store.h.
 #include "ledger_continuation_suite.h"
 #include "ledger_removal_suite.h"
 #include "ledger_store_kinds.h"

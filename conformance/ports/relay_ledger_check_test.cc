@@ -2,11 +2,11 @@
 // whole one and names what was tampered with.
 #include <gtest/gtest.h>
 
-#include "adapters/sqlite/sqlite_ledger_store.h"
-#include "adapters/sqlite/sqlite_relay_store.h"
-#include "core/ledger/tail_proof.h"
-#include "services/head_proofs.h"
-#include "services/ledger_check.h"
+#include "engine/rules/tail_proof.h"
+#include "engine/service/head_proofs.h"
+#include "engine/service/ledger_check.h"
+#include "engine/sqlite/sqlite_ledger_store.h"
+#include "relay/sqlite/sqlite_relay_store.h"
 #include "testing/fake_clock.h"
 #include "testing/temp_folder.h"
 

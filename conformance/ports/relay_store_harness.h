@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "adapters/memory/memory_relay_store.h"
-#include "adapters/sqlite/sqlite_ledger_store.h"
-#include "adapters/sqlite/sqlite_relay_store.h"
 #include "base/errors.h"
-#include "ports/relay_store.h"
+#include "engine/sqlite/sqlite_ledger_store.h"
+#include "relay/memory/memory_relay_store.h"
+#include "relay/ports/relay_store.h"
+#include "relay/sqlite/sqlite_relay_store.h"
 #include "testing/temp_folder.h"
 
 namespace interlock {

@@ -1,5 +1,5 @@
-// The promises of ports/relay_store.h as tests. Every implementation instantiates this suite; one
-// that passes can stand in for any other. Include it in one source file of a test binary.
+// The promises of relay/ports/relay_store.h as tests. Every implementation instantiates this suite;
+// one that passes can stand in for any other. Include it in one source file of a test binary.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Holds the memory and SQLite stores to the promises of ports/relay_store.h.
+// Holds the memory and SQLite stores to the promises of relay/ports/relay_store.h.
 #include "relay_store_suite.h"
 
 namespace interlock {

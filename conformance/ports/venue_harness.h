@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "ports/venue.h"
+#include "account/ports/venue.h"
 
 namespace interlock {
 

@@ -1,5 +1,5 @@
-// The promises of ports/venue.h as tests. Every venue must pass them; where a venue cannot be
-// opened again, reopening does nothing and the promise is the weaker one.
+// The promises of account/ports/venue.h as tests. Every venue must pass them; where a venue cannot
+// be opened again, reopening does nothing and the promise is the weaker one.
 #pragma once
 
 #include <gtest/gtest.h>

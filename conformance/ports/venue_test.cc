@@ -1,12 +1,12 @@
 // Holds the paper venue, in memory and with a journal that is reopened in the middle, to the
-// promises of ports/venue.h.
+// promises of account/ports/venue.h.
 #include <utility>
 
-#include "adapters/paper/paper_venue.h"
 #include "testing/fake_clock.h"
 #include "testing/scripted_market.h"
 #include "testing/temp_folder.h"
 #include "venue_suite.h"
+#include "venues/paper/paper_venue.h"
 
 namespace interlock {
 namespace {

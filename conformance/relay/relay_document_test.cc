@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "contracts/relay/relay_frame.h"
-#include "core/relay/delivery_gate.h"
+#include "relay/rules/delivery_gate.h"
+#include "relay/wire/relay_frame.h"
 
 namespace interlock {
 namespace {

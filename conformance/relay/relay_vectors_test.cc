@@ -10,13 +10,13 @@
 
 #include "base/bytes.h"
 #include "base/crypto.h"
-#include "contracts/relay/relay_frame.h"
-#include "contracts/relay/relay_requests.h"
-#include "contracts/relay/wire_reader.h"
-#include "core/relay/case_lines.h"
-#include "core/relay/message_split.h"
-#include "core/relay/session_key.h"
-#include "core/relay/wecom_crypt.h"
+#include "relay/rules/case_lines.h"
+#include "relay/rules/message_split.h"
+#include "relay/rules/session_key.h"
+#include "relay/rules/wecom_crypt.h"
+#include "relay/wire/relay_frame.h"
+#include "relay/wire/relay_requests.h"
+#include "relay/wire/wire_reader.h"
 
 namespace interlock {
 namespace {

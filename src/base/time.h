@@ -1,7 +1,7 @@
 // Points in time and durations as plain values: microseconds since 1970 UTC.
 //
-// Nothing here reads a clock; "now" comes from ports/clock.h or inside an event. On the wire a time
-// is RFC 3339 in UTC with `Z` and milliseconds ("2026-11-15T07:37:48.123Z").
+// Nothing here reads a clock; "now" comes from engine/ports/clock.h or inside an event. On the wire
+// a time is RFC 3339 in UTC with `Z` and milliseconds ("2026-11-15T07:37:48.123Z").
 #pragma once
 
 #include <compare>

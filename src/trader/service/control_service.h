@@ -1,0 +1,175 @@
+// The one write of a supervising agent (seed 000): a control decision is judged, applied at most
+// once and put on the record, whatever becomes of it (SEMANTICS S3).
+//
+// A switch spans turns. It is journalled in its concern, which freezes the old strategy; the old
+// strategy's orders are cancelled; when the venue has confirmed that all of them are gone, one
+// commit hands the concern over. When that does not happen in time, or the server goes down in
+// between, the switch is rolled back: the old strategy goes on. At no moment do two trade.
+//
+// Here too lives the judgement of a concern's execution (S5), which holds up what would loosen.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "loop/service/loop_service.h"
+#include "trader/rules/control_step.h"
+#include "trader/rules/execution_quality.h"
+#include "trader/service/strategy_runtime.h"
+#include "trader/service/strategy_store.h"
+
+namespace interlock {
+
+// Decisions that a person's helper call becomes.
+inline constexpr std::string_view kOperatorDecisionPrefix = "op_";
+// Decisions of the built-in supervisor.
+inline constexpr std::string_view kSupervisorDecisionPrefix = "hermes.";
+
+// What happens to a strategy's orders when it is paused.
+enum class OnPause { cancel_entries, keep, cancel_all };
+
+struct ControlConfig {
+    ControlGuards guards = {};
+    OnPause on_pause = OnPause::cancel_entries;
+    InstanceMode after_switch = InstanceMode::observe;  // Of the old strategy; or off.
+    Duration cancel_timeout = Duration::of_seconds(10);
+};
+
+class ControlService {
+public:
+    struct Parts {
+        TurnRunner& runner;
+        SubmitTurn submit;
+        LoopService& loop;
+        StrategyRuntime& runtime;
+        KillLatch& latch;
+        const MarketFeed& feed;
+        ControlConfig config;
+    };
+    explicit ControlService(Parts parts);
+
+    // After a restart: rolls back every switch that was under way.
+    Result<void> open();
+
+    using Caller = LoopService::Caller;
+    using Reply = LoopService::Reply;
+    // `payload` as it came: one that cannot be read is an attempt like any other. It is read here,
+    // on the caller's thread; the engine only judges.
+    TurnRequest apply_turn(Caller caller, Json payload, Reply reply);
+    // The same inside a turn, for the helpers of people.
+    Result<TurnReply> apply(Turn& turn, const Json& payload);
+
+    void submit(TurnRequest turn) { parts_.submit(std::move(turn)); }
+
+    // Why an instance could not run now; empty: it can (S1).
+    Result<std::string> problem_of(Turn& turn, const StrategyInstance& instance);
+
+    // S5. A concern that is watched is judged every 20 seconds, and at once after bad news.
+    void watch(const VenueAccount& account, const Symbol& symbol);
+    // What the venue watch learned; any thread.
+    void note_venue(TradeMode mode, std::optional<Timestamp> reached_at, std::int64_t skew_ms);
+    std::vector<TurnRequest> quality_turns(Duration now);  // Clock::monotonic().
+    enum class Judgement { regular, after_news };
+    // After news a concern can only get worse: leaving takes regular evaluations.
+    TurnRequest quality_turn(const VenueAccount& account, Judgement judgement);
+    // The `execution` block of a report.
+    Json execution_of(const Concern& concern, Timestamp now) const;
+
+private:
+    // A payload that was read, with the texts that the engine would else have to make.
+    struct Request {
+        std::string payload_text;  // Canonical; what ledger and journal keep.
+        ControlDecision decision;
+        std::string fingerprint;
+    };
+    // One attempt while it is being decided.
+    struct Attempt {
+        const Request& request;
+        const ControlDecision& decision;
+        StrategyScope scope = {};
+        AccountView account = {};  // The concern's.
+        std::shared_ptr<const Concern> concern = {};
+        std::shared_ptr<const StrategyInstance> active = {};
+        std::shared_ptr<const StrategyInstance> target = {};
+        std::shared_ptr<const ControlRow> row = {};
+        ControlVerdict verdict = {};
+    };
+
+    // control_apply.cc
+    static Result<Request> read_request(const Json& payload);
+    Result<TurnReply> refuse_unreadable(Turn& turn, const Json& payload, const Error& error);
+    Result<TurnReply> apply(Turn& turn, const Request& request);
+    Result<ControlFacts> gather_facts(Turn& turn, Attempt& attempt);
+    Result<std::string> asset_problem_of(Turn& turn, const Symbol& symbol);
+    Result<std::string> stop_of(Turn& turn, const AccountView& view);
+    // The same but for the error latch, which a resume lifts.
+    std::string problem_on(const AccountView& view, const StrategyInstance& instance);
+    // Takes warnings and errors out of the verdict.
+    static ControlResult result_of(Attempt& attempt);
+    Result<TurnReply> carry_out(Turn& turn, Attempt& attempt);
+    Result<Json> do_pause(Turn& turn, const Attempt& attempt);
+    Result<Json> do_resume(Turn& turn, const Attempt& attempt);
+    Result<void> do_risk_mode(Turn& turn, const Attempt& attempt);
+    // Puts the attempt on the record, remembers it under its id and gives the answer.
+    Result<Answer> settle(Turn& turn, const Attempt& attempt, const ControlResult& result);
+    struct Record {
+        const TenantId& tenant_id;  // Whose it is; the turn may be the system's.
+        const ControlDecision& decision;
+        const std::string& fingerprint;
+        std::string detail;  // Canonical text.
+        std::string answer;
+        ControlStatus status = ControlStatus::rejected;
+        std::int64_t attempt = 1;
+        bool remember = true;
+    };
+    Result<void> record(Turn& turn, Record record);
+
+    // control_switch.cc
+    Result<TurnReply> begin_switch(Turn& turn, Attempt& attempt);
+    Result<TurnReply> journal_switch(
+        Turn& turn, Attempt& attempt, const std::set<StrategyId>& others);
+    Result<std::set<StrategyId>> others_with_orders(
+        Turn& turn, const Concern& concern, const StrategyId& to);
+    struct HandOver {
+        DecisionId decision_id;
+        StrategyId to;
+        RiskMode risk_mode = RiskMode::normal;
+    };
+    Result<void> hand_over(Turn& turn, Concern concern, const HandOver& change);
+    void end_journal(Turn& turn, const Concern& concern);
+    Result<void> finish_switch(Turn& turn, Concern concern);
+    Result<void> roll_back(Turn& turn, Concern concern, const Error& why);
+    Result<void> close_switch(
+        Turn& turn, const TenantId& tenant_id, const SwitchUnderWay& under_way, Json answer);
+    Result<void> on_orders(Turn& turn, const VenueAccount& account);
+    Result<void> on_deadline(Turn& turn, const TimerItem& timer);
+
+    // control_quality.cc
+    // What people should know of the account's execution although it blocks nothing.
+    Result<std::vector<std::string>> warnings_of(Turn& turn, const VenueAccount& account);
+    Result<std::vector<LoopService::MarketMode>> market_modes(
+        Turn& turn, const VenueAccount& account);
+    Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);
+    // Orders that stand although nobody may want them: a cancel was lost or refused, or an order
+    // thought lost was found. They are asked for again.
+    Result<void> withdraw_late(Turn& turn, const VenueAccount& account);
+    void on_order_news(Turn& turn, const LoopService::OrderNews& news);
+    Result<void> judge(
+        Turn& turn, const VenueAccount& account, const Symbol& symbol, Judgement judgement);
+
+    Parts parts_;
+    // Accounts with a switch under way; engine thread only.
+    std::map<VenueAccount, std::set<ConcernId>> switching_;
+    // Every concern there is, likewise. One made in the batch under way is not among them yet:
+    // nothing of it trades before it is committed.
+    std::map<VenueAccount, std::set<ConcernId>> concerns_;
+    struct Shared;  // What other threads read and write.
+    std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace interlock
