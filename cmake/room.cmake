@@ -88,7 +88,7 @@ function(interlock_part path)
     endif()
 endfunction()
 
-# interlock_test(name SOURCES a_test.cc USES layers PACKAGES targets [ALONE]): one test binary, run by
+# interlock_test(name SOURCES a_test.cc USES rooms PACKAGES targets [ALONE]): one test binary, run by
 # ctest. ALONE: its files share names, so each is compiled by itself.
 function(interlock_test name)
     cmake_parse_arguments(arg "ALONE" "" "SOURCES;USES;PACKAGES" ${ARGN})

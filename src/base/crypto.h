@@ -55,7 +55,7 @@ inline constexpr std::size_t kPasswordBytesMax = 1024;
 Result<std::string> hash_password(const SecretString& password, PasswordCost cost);
 bool verify_password(const SecretString& password, const std::string& stored);
 
-// Random bytes from the operating system. Only adapters/system may call this outside tests (tidy.py
+// Random bytes from the operating system. Only engine/system may call this outside tests (tidy.py
 // checks).
 std::string random_bytes(std::size_t count);
 

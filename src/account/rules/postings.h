@@ -1,5 +1,5 @@
 // The primitive of all bookings: an amount moves between the venue's book of an asset and one of
-// the other three, and the holdings follow. Used by the files of core/account only.
+// the other three, and the holdings follow. Used by the files beside it only.
 #pragma once
 
 #include "account/rules/account.h"

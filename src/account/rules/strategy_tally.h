@@ -1,5 +1,5 @@
 // What one strategy's own orders on one market came to: its net trade, its last fill, and how often
-// in a row the venue refused its post-only orders. Strategies get it as a fact (core/strategy), so
+// in a row the venue refused its post-only orders. Strategies get it as a fact (trader/rules), so
 // that none has to guess from balances what was its own doing.
 #pragma once
 

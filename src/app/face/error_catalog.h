@@ -9,7 +9,7 @@
 
 namespace interlock {
 
-// In the order of the layers and their files.
+// In the order of the rooms and their files.
 std::span<const ErrorKind* const> error_kinds();
 
 // {"errors": [{"code", "status", "retryable", "next_step"}]}, by code. A code that is also told

@@ -143,7 +143,7 @@ TEST(FifoLots, LosesNoFractionOfACostHoweverALotIsCut) {
     }));
 }
 
-// The books of the account (core/account) take the same coins; they expense a fee when it is paid,
+// The books of the account (account/rules) take the same coins; they expense a fee when it is paid,
 // these lots carry it. So the results differ by what open lots carry, to the last digit.
 TEST(FifoLots, AgreesWithTheBooksOfTheAccount) {
     std::size_t sells = 0;

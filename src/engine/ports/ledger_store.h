@@ -106,7 +106,7 @@ struct ArtifactWrite {
 };
 
 // Where a seal stands (engine/rules/seal.h), so that it is found without a walk. In chains of
-// before seals were records it is the seal itself: a signature over core/ledger's checkpoint text.
+// before seals were records it is the seal itself: a signature over engine/rules' checkpoint text.
 struct Checkpoint {
     TenantId tenant_id;
     std::int64_t seq = 0;

@@ -1,5 +1,5 @@
 // Who sent this HTTP request. Finds the one credential it carries and looks it up; decides nothing
-// about what the caller may do (core/access does).
+// about what the caller may do (host/rules/access does).
 //
 // A credential that was given counts even when it is bad: a mistyped key on the operator socket is
 // not the operator, and two different credentials are nobody, so that no proxy or browser can add a

@@ -1,4 +1,4 @@
-// Sends letters to people: by SMTP, or into a folder (adapters/mail).
+// Sends letters to people: by SMTP, or into a folder (host/mail).
 #pragma once
 
 #include "base/result.h"

@@ -416,7 +416,7 @@ TEST(NoticeLetter, HoldsIdsAndALinkAndNothingElse) {  // 1.3
     }
 }
 
-TEST(NoticeLetter, TheLongestOneFits) {  // contracts/mail: kMailTextBytesMax
+TEST(NoticeLetter, TheLongestOneFits) {  // host/wire: kMailTextBytesMax
     for (std::size_t kind = 0; kind < kNoticeWords.size(); ++kind) {
         NoticeDelivery delivery{.to = "hum_1", .kind = static_cast<NoticeKind>(kind)};
         for (std::size_t i = 0; i < kNoticesHeldMax; ++i) {

@@ -1,4 +1,4 @@
-// Runs probes (contracts/probe): the smallest complete turn, with or without an effect.
+// Runs probes (engine/wire/probe): the smallest complete turn, with or without an effect.
 #pragma once
 
 #include <functional>

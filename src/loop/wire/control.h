@@ -84,7 +84,7 @@ struct ChangeUniverseRequest {
     std::vector<Symbol> add;
     std::vector<Symbol> remove;
 };
-// Words of treasury books and cost kinds, in the order of their enumerations in core/treasury.
+// Words of treasury books and cost kinds, in the order of their enumerations in account/rules/treasury.
 inline constexpr std::string_view kTreasuryBookWords[] = {"trading", "ops_reserve", "profit"};
 inline constexpr std::string_view kCostKindWords[] = {"model", "infra", "data", "ops"};
 struct TransferTreasuryRequest {

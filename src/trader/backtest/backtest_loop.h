@@ -1,5 +1,5 @@
 // One strategy in the agent loop, without ledger and store: the same facts, gates, dry run, orders
-// and bookings as the server's, in the same order (services/strategy, services/loop), against the
+// and bookings as the server's, in the same order (trader/service, loop/service), against the
 // paper exchange. Nothing here decides anything: it calls core and hands effects to the exchange
 // once a tick's decisions are made.
 #pragma once

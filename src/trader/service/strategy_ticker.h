@@ -46,7 +46,7 @@ public:
     TurnRequest act_turn(
         VenueAccount account, StrategyId id, std::optional<Timestamp> not_after = std::nullopt);
 
-    // The two halves of a tick, for whoever keeps instances and their record (services/bot).
+    // The two halves of a tick, for whoever keeps instances and their record (bots/service).
     struct Round {
         std::optional<Blocked> blocked = std::nullopt;  // Why none of them trades.
         std::vector<StrategyId> quiet;                  // Have nothing to change, or are not let.
