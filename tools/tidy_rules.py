@@ -65,7 +65,8 @@ WORDS = (
     Word(
         "random", r"\brandom_bytes\(|\brandom_device\b|\bs?rand\(", SOURCES,
         "draws randomness that no test can repeat", "ask engine/ports/id_source.h",
-        ("src/base/random.cc", "src/base/crypto.h", "src/engine/system/", "bench/", *TESTS)),
+        ("src/base/random.cc", "src/base/crypto.h", "src/engine/system/",
+         "src/host/files/file_master_keys.cc", "bench/", *TESTS)),
     Word(
         "environment", r"\b(secure_)?getenv\b", SOURCES, "reads the environment",
         "read it in app/wiring/config and pass the value down", ("src/app/", *TESTS)),

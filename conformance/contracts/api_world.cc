@@ -8,29 +8,18 @@
 #include "app/face/backup_operations.h"
 #include "app/face/health_operations.h"
 #include "app/face/page_operations.h"
+#include "app/face/plane_operations.h"
 #include "base/check.h"
 #include "base/crypto.h"
 #include "bots/face/bot_operations.h"
 #include "bots/face/onboarding_operations.h"
 #include "declared_answers.h"
-#include "host/face/account_operations.h"
-#include "host/face/approval_operations.h"
-#include "host/face/archive_operations.h"
-#include "host/face/audit_operations.h"
-#include "host/face/human_operations.h"
-#include "host/face/key_operations.h"
-#include "host/face/kill_operations.h"
 #include "host/face/notice_operations.h"
-#include "host/face/probe_operations.h"
-#include "host/face/tenant_operations.h"
 #include "host/face/witness_operations.h"
-#include "loop/face/loop_control_operations.h"
 #include "loop/face/loop_operations.h"
 #include "relay/face/console_operations.h"
 #include "relay/face/relay_operations.h"
 #include "testing/scripted_market.h"
-#include "trader/face/strategy_operations.h"
-#include "trader/face/supervisor_operations.h"
 
 namespace interlock {
 namespace {
@@ -369,28 +358,16 @@ void ApiWorld::build_table() {
                       {"certificate_until", Json()},
                       {"reload_problem", ""}});
              }});
-    register_account_operations(*table_, *principals_);
-    register_tenant_operations(*table_, *principals_);
-    register_key_operations(*table_, *principals_);
-    register_human_operations(*table_, *principals_);
+    register_plane_operations(*table_, plane, *principals_);
     register_notice_operations(*table_, *notices_);
     register_onboarding_operations(*table_, *onboarding_);
     register_bot_operations(*table_, *bots_);
-    register_kill_operations(*table_, plane.kill);
-    register_approval_operations(*table_, plane.approvals);
-    register_audit_operations(*table_, plane.ledger);
-    register_archive_operations(*table_, plane.archive);
     witnessed_ = std::make_unique<WitnessedHeads>(
         [this](TurnRequest request) { world_->submit(std::move(request)); }, world_->memory);
     register_witness_operations(
         *table_, *witnessed_, [] { return std::vector<WitnessState>{{.name = "file /w"}}; });
     register_backup_operations(*table_, *backups_, *restored_);
-    register_probe_operations(*table_, plane.probes);
     register_loop_operations(*table_, *plane.loop, {*paper_, world_->memory, world_->clock});
-    register_loop_control_operations(*table_, *plane.control);
-    register_control_operations(*table_, *plane.decisions, *plane.strategies);
-    register_strategy_operations(*table_, *plane.strategies);
-    register_supervisor_operations(*table_, *plane.supervisor);
     register_relay_operations(*table_, relay_.plane());
     register_console_operations(*table_, relay_.console());
     register_page_operations(*table_);

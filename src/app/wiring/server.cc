@@ -7,6 +7,7 @@
 #include "app/face/backup_operations.h"
 #include "app/face/health_operations.h"
 #include "app/face/page_operations.h"
+#include "app/face/plane_operations.h"
 #include "app/mcp/mcp_http.h"
 #include "app/mcp/operation_catalog.h"
 #include "app/plane/venue_watch.h"
@@ -41,23 +42,11 @@
 #include "engine/system/file_kill_flag.h"
 #include "engine/system/random_id_source.h"
 #include "engine/system/system_clock.h"
-#include "host/face/account_operations.h"
-#include "host/face/approval_operations.h"
-#include "host/face/archive_operations.h"
-#include "host/face/audit_operations.h"
 #include "host/face/http_face.h"
-#include "host/face/human_operations.h"
-#include "host/face/key_operations.h"
-#include "host/face/kill_operations.h"
-#include "host/face/probe_operations.h"
-#include "host/face/tenant_operations.h"
-#include "loop/face/loop_control_operations.h"
 #include "loop/face/loop_operations.h"
 #include "loop/service/venue_sink.h"
 #include "relay/face/console_operations.h"
 #include "relay/face/relay_operations.h"
-#include "trader/face/strategy_operations.h"
-#include "trader/face/supervisor_operations.h"
 
 namespace interlock {
 namespace {
@@ -352,23 +341,11 @@ void Server::Body::build_table() {
          .version = std::string(interlock_version()),
          .not_ready_because = [this] { return not_ready_because(); },
          .exposure = [this] { return encode(listeners->exposure()); }});
-    register_account_operations(table, *principals);
-    register_tenant_operations(table, *principals);
-    register_key_operations(table, *principals);
-    register_human_operations(table, *principals);
-    register_kill_operations(table, plane->kill);
-    register_approval_operations(table, plane->approvals);
-    register_audit_operations(table, plane->ledger);
-    register_archive_operations(table, plane->archive);
+    register_plane_operations(table, *plane, *principals);
     witnesses->register_operations(table);
     notices->register_operations(table);
     register_backup_operations(table, *backup.backups, *backup.restored);
-    register_probe_operations(table, plane->probes);
     register_loop_operations(table, *plane->loop, {*venues.paper, *store, clock});
-    register_loop_control_operations(table, *plane->control);
-    register_control_operations(table, *plane->decisions, *plane->strategies);
-    register_strategy_operations(table, *plane->strategies);
-    register_supervisor_operations(table, *plane->supervisor);
     register_bot_operations(table, platform->bots());
     register_onboarding_operations(table, platform->onboarding());
     register_relay_operations(table, relay->plane());

@@ -79,8 +79,8 @@ using TurnReply = std::variant<Answer, StillRunning>;
 
 class Turn;
 
-// Who hears of the records that people are told of (engine/rules/notice_rules). Called at the end of the turn
-// that made them, so that what it stages is committed with them or not at all.
+// Who hears of the records that people are told of (engine/rules/notice_rules). Called at the end
+// of the turn that made them, so that what it stages is committed with them or not at all.
 class NoticeRule {
 public:
     virtual ~NoticeRule() = default;

@@ -84,7 +84,8 @@ struct ChangeUniverseRequest {
     std::vector<Symbol> add;
     std::vector<Symbol> remove;
 };
-// Words of treasury books and cost kinds, in the order of their enumerations in account/rules/treasury.
+// Words of treasury books and cost kinds, in the order of their enumerations
+// (account/rules/treasury_books.h).
 inline constexpr std::string_view kTreasuryBookWords[] = {"trading", "ops_reserve", "profit"};
 inline constexpr std::string_view kCostKindWords[] = {"model", "infra", "data", "ops"};
 struct TransferTreasuryRequest {

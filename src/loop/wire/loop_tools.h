@@ -1,5 +1,5 @@
-// The planner's tools on the wire (seed 002 §2.2 A–G; H is host/wire/kill_switch). Requests are strict: an
-// unknown field is refused, because a misspelt guard must not disarm it.
+// The planner's tools on the wire (seed 002 §2.2 A–G; H is host/wire/kill_switch). Requests are
+// strict: an unknown field is refused, because a misspelt guard must not disarm it.
 // docs/contracts/agent-loop.md is the table of these fields.
 #pragma once
 

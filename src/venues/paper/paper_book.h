@@ -7,7 +7,8 @@
 // trades and quotes that go through its price up to their volume, or at its price once the volume
 // that stood there before it has traded. Cancellations ahead of it are not credited.
 //
-// All matching is done by the engine in market/rules/matching: quotes enter it for the length of one call.
+// All matching is done by the engine in market/rules/matching: quotes enter it for the length of
+// one call.
 #pragma once
 
 #include <cstddef>
