@@ -81,7 +81,7 @@ Result<void> await_trading(
         }
         ::poll(nullptr, 0, kBetweenLooksMs);
     }
-    TradingCaller caller(trader.ids);
+    TradingCaller caller(trader.ids, 1);  // Another order than trade_once() sent.
     while (caller.step() != TradeStep::dry_run) {
         TRY(trader.go_on(caller));
     }

@@ -81,7 +81,7 @@ std::string TradingCaller::head() {
 void TradingCaller::begin_path() {
     decision_id_ = ids_.new_id("dec");
     const bool buys = paths_ % 2 == 0;
-    const std::int64_t bought = kSmallestSize + paths_ / 2 % kSizesMany;
+    const std::int64_t bought = kSmallestSize + (first_size_ + paths_ / 2) % kSizesMany;
     const std::int64_t reach = price_ * kReachBps / 10'000;
     plain_ = fmt::format(
         R"("symbol":"BTCUSDT","side":"{}","order_type":"limit","qty":"0.{:05}",)"

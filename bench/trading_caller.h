@@ -28,8 +28,10 @@ inline constexpr std::string_view kTradeExecutionsMax = "10000";
 
 class TradingCaller {
 public:
-    // `ids` outlives this.
-    explicit TradingCaller(IdSource& ids) : ids_(ids) {}
+    // `ids` outlives this. Callers whose sizes begin at different ones do not order the same, which
+    // the duplicate window would refuse.
+    explicit TradingCaller(IdSource& ids, std::int64_t first_size = 0)
+        : ids_(ids), first_size_(first_size) {}
 
     TradeStep step() const { return step_; }
     // Of whole paths, each with a filled and verified order.
@@ -46,6 +48,7 @@ private:
     void begin_path();
 
     IdSource& ids_;
+    std::int64_t first_size_;
     TradeStep step_ = TradeStep::look;
     std::int64_t paths_ = 0;
     std::int64_t price_ = 0;  // In whole units of quote: what was seen last.
