@@ -77,7 +77,7 @@ TEST(EgressContract, NoOperationOfATenantTakesAPlaceToCall) {
     // (relay_manage_test.cc) and `source_url` (relay_media_test.cc).
     const std::map<std::string, std::string> expected = {
         {"add_relay_gateway.wake_url", "operator"},
-        // Through the guard when it is set and at each call: adapters/webhook and notices.md 4.
+        // Through the guard when it is set and at each call: src/host/webhook and notices.md 4.
         {"set_notice_webhook.url", "others"},
     };
     EXPECT_EQ(found, expected);
