@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The seven steps of the document (seed 004, onboarding_sequence) with curl and nothing else, on a
-# server that runs already. Prints every call and its answer; access keys are masked.
+# The seven steps (docs/onboarding.md) with curl and nothing else, on a server that runs
+# already. Prints every call and its answer; access keys are masked.
 #
 #   docs/onboarding.sh http://127.0.0.1:8420 owner@example.com
 set -euo pipefail

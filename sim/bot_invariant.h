@@ -1,4 +1,4 @@
-// The promises of the maker bots (seed 004; SEMANTICS S14, S15), checked from outside: on every
+// The promises of the maker bots (docs/contracts/bot.md#2-states), checked from outside: on every
 // commit of the store, on every order that reaches the venue, on the venue's own list of trades, on
 // answers, and on what a restarted server shows.
 //

@@ -1,6 +1,6 @@
-// The promises of ARCHITECTURE §2, as checkers that watch a simulation from outside: what callers
-// send and get, what the store commits, what arrives at the sink. They share nothing with the
-// workload and know nothing of the faults.
+// The promises (ARCHITECTURE.md#the-promises), as checkers that watch a simulation from outside:
+// what callers send and get, what the store commits, what arrives at the sink. They share nothing
+// with the workload and know nothing of the faults.
 //
 // Each checker is named by the promise it holds the server to. Records are fed in commit order,
 // whoever wrote them; after a crash also those of a batch that turned out to be durable.
@@ -71,7 +71,7 @@ private:
     std::map<AnswerKey, Key> keys_;
 };
 
-// Approvals (S14): only humans of the tenant, enough of them, in time, once.
+// Approvals (approvals.md#2-who-decides): only humans of the tenant, enough of them, in time, once.
 class ApprovalInvariant {
 public:
     ApprovalInvariant(const People& people, ViolationLog& log, bool two_person_rule)
@@ -168,8 +168,8 @@ private:
     std::map<std::uint64_t, std::uint64_t> asked_;  // Status questions under way: number → order.
 };
 
-// Nothing that could trade leaves after its time (S11), and a wall clock that was stepped back
-// makes nothing young again.
+// Nothing that could trade leaves after its time (turns.md#3-effects), and a wall clock that was
+// stepped back makes nothing young again.
 class AgeInvariant {
 public:
     struct Clocks {

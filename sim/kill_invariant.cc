@@ -1,4 +1,4 @@
-// The checkers of the kill switch (I6, I5) and of the approvals that release it (S14).
+// The checkers of the kill switch (I6, I5) and of the approvals that release it.
 #include <algorithm>
 
 #include "base/errors.h"
@@ -82,7 +82,7 @@ void ApprovalInvariant::on_vote(Held& held, const AuditRecord& record, std::size
     }
 }
 
-// Nobody waves through what they asked for themselves while there is somebody else (S14).
+// Nobody waves through what they asked for themselves while there is somebody else.
 void ApprovalInvariant::check_own_vote(
     const Held& held, const TenantId& tenant_id, const std::string& voter) {
     if (needed_for(held) == 1 && voter == held.requested_by &&

@@ -1,9 +1,9 @@
 // The limits of an account, reckoned a second time: what a plan would bring, and what is allowed.
 //
-// It shares the facts with the gates and nothing else; the formulas are those of SEMANTICS S7,
-// written down once more. Whatever a gate says about one of these limits must agree with it in both
-// directions, and it counts how often a plan came to within one step of each: a limit that is never
-// met at its edge is not tested by a clean run.
+// It shares the facts with the gates and nothing else; the formulas are those of
+// docs/contracts/agent-loop.md#gates, written down once more. Whatever a gate says about one of
+// these limits must agree with it in both directions, and it counts how often a plan came to within
+// one step of each: a limit that is never met at its edge is not tested by a clean run.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@
 namespace interlock::sim {
 namespace {
 
-// Absent answers without which nobody may say that an order never arrived (S11).
+// Absent answers without which nobody may say that an order never arrived.
 constexpr int kAbsencesNeeded = 3;
 // Estimates of gates and reservations may differ by the collar; beyond this a limit is exceeded.
 constexpr Decimal kSlack = Decimal::from_units(1'010'000'000'000'000'000);

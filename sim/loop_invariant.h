@@ -1,9 +1,9 @@
-// The promises of the agent loop (seed 002 §6.1 and ARCHITECTURE §2), checked from outside: on
-// every commit of the store, on every order that reaches the venue, and on the books at the quiet
-// end.
+// The promises of the agent loop (ARCHITECTURE.md#the-promises), checked from outside: on every
+// commit of the store, on every order that reaches the venue, and on the books at the quiet end.
 //
-// NEVER n of §6.1 is reported as "Nn". What these checkers know of an account they decode from what
-// was committed; the reckoning of limits is their own.
+// Rule n of docs/contracts/agent-loop.md#what-no-agent-can-do is reported as "Nn". What these
+// checkers know of an account they decode from what was committed; the reckoning of limits is their
+// own.
 #pragma once
 
 #include <map>

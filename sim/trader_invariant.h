@@ -1,7 +1,7 @@
-// The promises of the trader (seed 000; SEMANTICS S1 to S3), checked from outside: on every commit
-// of the store, on every order that reaches the venue, on every answer to a control decision and on
-// what runs after a restart. What is known of strategies and concerns is decoded from what was
-// committed; nothing is asked of the services.
+// The promises of the trader (docs/contracts/control-decision.md#rules), checked from outside: on
+// every commit of the store, on every order that reaches the venue, on every answer to a control
+// decision and on what runs after a restart. What is known of strategies and concerns is decoded
+// from what was committed; nothing is asked of the services.
 //
 // The names they are reported by: "one_active", "switch", "control", "strategy", "running".
 #pragma once

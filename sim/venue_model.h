@@ -49,7 +49,7 @@ public:
     // Likewise, only what is open; empty for an account the venue does not know.
     std::vector<VenueOrder> open_orders(const VenueAccount& account);
 
-    // What the venue said of an order so far, for the proof of S11.
+    // What the venue said of an order so far, for the proof of agent-loop.md#verification.
     struct Word {
         bool was_sent = false;
         bool was_refused = false;  // In so many words.

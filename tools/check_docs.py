@@ -2,9 +2,12 @@
 decision record has its four parts and stands in the index; every test that the pages of agent loop,
 control decisions and bots name exists, and no section of their contracts is without one; every fenced
 block says what it is, so that no command escapes conformance/e2e/docs_commands_test.py; the page of
-measured figures is what bench_page.py makes of them.
+measured figures is what bench_page.py makes of them; every `<page>.md#<heading>` that code or a document
+cites exists, and none cites a text that is not in the tree. check_docs_test.py proves that the last two
+can fail.
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -39,6 +42,27 @@ BOT_SECTIONS = (
     "explicit_exclusions", "roadmap v1.1", "roadmap v1.2", "roadmap commercial")
 TEST = re.compile(r"^\s*TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 RECORD_PARTS = ("Context", "Decision", "Consequences", "Rejected")
+
+# `<page>.md#<heading>`, but not as the end of an address of the web.
+CITATION = re.compile(r"(?<![\w/:.@-])((?:[\w.-]+/)*[\w.-]+\.md)#([\w-]+)")
+# Where a page is looked for, after the citing file's own folder.
+PAGE_FOLDERS = ("", "docs/contracts", "docs")
+NO_CITATIONS = ("tools/*_test.py",)  # Their texts are made to be wrong.
+
+# Citations of what was once written outside the tree: numbered rulings, the contracts' own sections,
+# findings of audits.
+FOREIGN = re.compile(
+    r"(?<![\w/.'#-])(?:S(?:1[0-6]|[1-9])(?:\.\d)?|R(?:1[0-7]|[1-9]))(?![\w'])"
+    r"|\bSEMANTICS\b|\b[Ss]eeds? 00[0-4]\b|\b00[0-4] §|\b(?:ROOMS|CLUSTER|DESK) [A-Z]\d"
+    r"|\b(?:finding|audit,?) [A-Z]\d")
+NO_FOREIGN = ("src/", "sim/", "testing/", "bench/", "fuzz/", "tools/", "docs/", "README.md",
+              "CONTRIBUTING.md", "ARCHITECTURE.md")
+# Records are history, and one page tells where each section of a contract is kept.
+MAY_BE_FOREIGN = ("docs/adr/", "docs/contracts/README.md", "tools/check_docs.py",
+                  "tools/check_docs_test.py")
+# The relay's files, whose citations are not converted yet. To be emptied with them.
+RELAY_FOR_NOW = ("src/relay/", "sim/relay_*", "bench/relay_*", "src/app/wiring/relay_platform.h",
+                 "docs/benchmarks/relay.md", "docs/contracts/relay-*.md")
 
 
 def anchors_of(text):
@@ -86,7 +110,7 @@ def check_rule_table(root, sources, page_path, sections):
     proven = set()
     for line in page.text.split(RULE_TABLE)[1].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) != 3 or cells[0] in ("000", "002", "004", "---"):
+        if len(cells) != 3 or cells[0] in ("section", "---"):
             continue
         names = re.findall(r"`([^`]+)`", cells[2])
         for name in names:
@@ -103,6 +127,44 @@ def check_rule_table(root, sources, page_path, sections):
             yield f"{page_path}: section {section} of its contract has no row; add it with its test"
 
 
+def page_of(path, cited, sources):
+    """The page that a citation in `path` means; None when there is none."""
+    for folder in (os.path.dirname(path), *PAGE_FOLDERS):
+        page = os.path.normpath(os.path.join(folder, cited))
+        if page in sources:
+            return page
+    return None
+
+
+def check_citations(sources):
+    """In every text file, whatever it is: a page that is renamed must not leave its readers behind."""
+    known = {}
+    for path, source in sources.items():
+        if ".md#" not in source.text or tidy.within(path, NO_CITATIONS):
+            continue
+        for match in CITATION.finditer(source.text):
+            cited, anchor = match.groups()
+            line = tidy.line_of(source.text, match.start())
+            page = page_of(path, cited, sources)
+            if page is None:
+                yield f"{path}:{line}: {cited} is no page; cite one by its path"
+                continue
+            if page not in known:
+                known[page] = anchors_of(sources[page].text)
+            if anchor not in known[page]:
+                yield f"{path}:{line}: {page} has no heading '{anchor}'; cite one that it has"
+
+
+def check_foreign(sources, exempt=(*MAY_BE_FOREIGN, *RELAY_FOR_NOW)):
+    for path, source in sources.items():
+        if not tidy.within(path, NO_FOREIGN) or tidy.within(path, exempt):
+            continue
+        for match in FOREIGN.finditer(source.text):
+            line = tidy.line_of(source.text, match.start())
+            yield (f"{path}:{line}: '{match.group()}' is of a text that is not in the tree; say it on a "
+                   "page of docs/contracts and cite that with its heading")
+
+
 def main():
     root = Path(__file__).resolve().parent.parent
     sources = tidy.load(root)
@@ -114,6 +176,8 @@ def main():
     problems += check_rule_table(root, sources, LOOP_PAGE, LOOP_SECTIONS)
     problems += check_rule_table(root, sources, CONTROL_PAGE, CONTROL_SECTIONS)
     problems += check_rule_table(root, sources, BOT_PAGE, BOT_SECTIONS)
+    problems += check_citations(sources)
+    problems += check_foreign(sources)
     problems += filter(None, [bench_page.problem_with(root)])
     for problem in problems:
         print(problem)

@@ -35,7 +35,7 @@ std::set<std::string> with(std::set<std::string> names, const std::string& more)
     return names;
 }
 
-// Seed 000: a supervisor writes through one tool; the helpers are people's.
+// A supervisor writes through one tool; the helpers are people's.
 std::map<std::string, Row> strategy_rows() {
     return {
         {"apply_control_decision", {with(kHumans, "agent"), {}}},
@@ -183,7 +183,7 @@ std::map<std::string, Row> notice_rows() {
     };
 }
 
-// Seed 004, "account", and what an owner allows an agent.
+// The account (onboarding.md#4-the-account), and what an owner allows an agent.
 std::map<std::string, Row> onboarding_rows() {
     return {
         {"signup", {everyone(), {}}},
@@ -198,8 +198,8 @@ std::map<std::string, Row> onboarding_rows() {
     };
 }
 
-// Seed 004: everything of a bot is for keys with the scope `bot`; the service tells the change of
-// an agent or the operator, which is a proposal, from a person's.
+// Everything of a bot is for keys with the scope `bot`; the service tells the change of an agent or
+// the operator, which is a proposal, from a person's.
 std::map<std::string, Row> bot_rows() {
     std::map<std::string, Row> all{{"set_stop_policy", {kHumans, {}}}};
     for (const char* id :

@@ -1,5 +1,5 @@
-// Owners, their agents and their bots against the whole API (seed 004): people who signed up, on a
-// paper venue of nine symbols, with their calls at both base patterns of the document.
+// Owners, their agents and their bots against the whole API (docs/contracts/bot.md): people who
+// signed up, on a paper venue of nine symbols, with their calls at both base patterns.
 #pragma once
 
 #include <string>

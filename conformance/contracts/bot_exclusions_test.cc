@@ -1,5 +1,5 @@
-// Seed 004, "explicit_exclusions": what no agent can do whatever its key may do. The operation
-// table and the tools are walked for any way to ask for it, and then it is asked for.
+// 004 explicit_exclusions: what no agent can do whatever its key may do. The operation table and
+// the tools are walked for any way to ask for it, and then it is asked for.
 #include <gtest/gtest.h>
 
 #include <iostream>

@@ -1,6 +1,6 @@
-// Seed 004, "Cross-tenant data access": two owners, every operation, every id of the other one. A
-// refusal tells nothing: it is the very bytes that an id or a tenant gets which does not exist.
-// How long refusals take is measured against a real server in e2e/isolation_test.py.
+// 004 explicit_exclusions, cross-tenant data access: two owners, every operation, every id of the
+// other one. A refusal tells nothing: it is the very bytes that an id or a tenant gets which does
+// not exist. How long refusals take is measured against a real server in e2e/isolation_test.py.
 #include <gtest/gtest.h>
 
 #include <iostream>

@@ -59,7 +59,7 @@ TEST_F(BotProblems, ARequestWithAnUnknownFieldChangesNothingHoweverGoodTheRestIs
     EXPECT_TRUE(waiting.find("approvals")->items().empty()) << to_text(waiting);
 }
 
-// bots F5: the report says why a market is quoted as it is; the key of the bot may read it.
+// The report says why a market is quoted as it is; the key of the bot may read it.
 TEST_F(BotProblems, TheKeyOfABotReadsTheReportsOfItsMarketsAndOfNoOthers) {
     const HttpResponse own = api.at_tenant(owner, {"GET", "/instances/bot.btcusdt"});
     EXPECT_EQ(own.status, 200) << own.body;

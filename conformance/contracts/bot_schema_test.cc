@@ -1,6 +1,6 @@
-// Seed 004 as a schema that keeps its word: the served document has every fact of the contract's,
-// and each endpoint it lists exists, takes the body and gives the answer that it declares, at both
-// base patterns. bot_states_test.cc has states and approval.
+// The platform of bots (004) as a schema that keeps its word: the served document has every fact of
+// the contract's, and each endpoint it lists exists, takes the body and gives the answer that it
+// declares, at both base patterns. bot_states_test.cc has states and approval.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Seed 004: what the document says of states, of agents and of a human's approval, call by call.
+// What docs/contracts/bot.md#2-states says of states, of agents and of a human's approval, call by
+// call.
 #include <gtest/gtest.h>
 
 #include <algorithm>

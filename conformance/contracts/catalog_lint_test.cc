@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kTitleMax = 40;
 
-// Documents whose form is given elsewhere: OpenAPI's own, and seed 004's, which a test of its own
-// holds to the seed.
+// Documents whose form is given elsewhere: OpenAPI's own, and the agent schema, which has a test of
+// its own.
 const std::set<std::string>& untyped() {
     static const std::set<std::string> ids{"agent_schema", "openapi"};
     return ids;

@@ -1,11 +1,12 @@
 // Runs every case of conformance/contracts/control: requests on the facts of a concern against the
-// answers that seed 000 and SEMANTICS S3 demand. Codec and judgement only; what needs the running
-// service stands in control/cases.
+// answers that docs/contracts/control-decision.md#rules demands. Codec and judgement only; what
+// needs the running service stands in control/cases.
 //
-// base.json is the seed's own request on a concern where it can be carried out. A case sets and
-// removes parts of it by path ("request.confidence", "concerns.0.quality") and names what it
-// expects by path in the answer; `verdict.attempt` and `verdict.is_duplicate` stand beside it.
-// `answer` is the whole answer, in its order. A history is that of the base request under its id.
+// base.json is the contract's example of a request, on a concern where it can be carried out. A
+// case sets and removes parts of it by path ("request.confidence", "concerns.0.quality") and names
+// what it expects by path in the answer; `verdict.attempt` and `verdict.is_duplicate` stand beside
+// it. `answer` is the whole answer, in its order. A history is that of the base request under its
+// id.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Control of the loop where a case file cannot set the stage: servers with other configurations and
-// accounts in states that only the loop itself brings about (seed 002 §6.2; SEMANTICS S8, S12).
+// accounts in states that only the loop itself brings about
+// (docs/contracts/agent-loop.md#control-by-people).
 #include <gtest/gtest.h>
 
 #include "api_world.h"

@@ -1,6 +1,6 @@
-// Issue: every URL that a tenant can set passes the guard, and all others are the operator's alone
-// (R13; docs/contracts/relay-connector.md §8). The operations are walked for fields that could name
-// a place to call; a new one has to be put into the list below, and through the guard.
+// Every URL that a tenant can set passes the guard, and all others are the operator's alone
+// (docs/contracts/relay-connector.md#8-the-egress-guard). The operations are walked for fields that
+// could name a place to call; a new one has to be put into the list below, and through the guard.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ void collect(const Json& schema, std::set<std::string>& names) {
     }
 }
 
-TEST(EgressContract, NoOperationOfATenantTakesAPlaceToCall) {  // R13
+TEST(EgressContract, NoOperationOfATenantTakesAPlaceToCall) {
     ApiWorld world;
     std::map<std::string, std::string> found;  // "operation.field" to who may call it.
     for (const Operation& operation : world.table().all()) {
@@ -74,10 +74,10 @@ TEST(EgressContract, NoOperationOfATenantTakesAPlaceToCall) {  // R13
         }
     }
     // What gateways send besides goes over the relay's own routes and frames: `wakeUrl`
-    // (relay_manage_test.cc, R13) and `source_url` (relay_media_test.cc, R13).
+    // (relay_manage_test.cc) and `source_url` (relay_media_test.cc).
     const std::map<std::string, std::string> expected = {
         {"add_relay_gateway.wake_url", "operator"},
-        // Through the guard when it is set and at each call: adapters/webhook and notices.md 4.
+        // Through the guard when it is set and at each call: src/host/webhook and notices.md 4.
         {"set_notice_webhook.url", "others"},
     };
     EXPECT_EQ(found, expected);

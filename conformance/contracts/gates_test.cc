@@ -1,5 +1,5 @@
-// Runs every case of conformance/contracts/gates: facts and a plan against the verdicts that seed
-// 002 §3 and SEMANTICS S4, S7 and S9 demand.
+// Runs every case of conformance/contracts/gates: facts and a plan against the verdicts that
+// docs/contracts/agent-loop.md#gates demands.
 //
 // base.json is a healthy account with one small order. A case names its section, copies and sets
 // parts of the base by path ("state.limits.max_leverage", "plan.intents.0.qty") and lists the
@@ -196,7 +196,7 @@ TEST_P(GateTable, Holds) {
     }
 }
 
-// A failing gate is one that a reason names, and the five are always told in the seed's order.
+// A failing gate is one that a reason names, and the five are always told in their order.
 TEST_P(GateTable, ChecksAndReasonsAgree) {
     if (GetParam().is_dry_run) {
         return;

@@ -1,5 +1,5 @@
-// What no honest planner sends, each with its stable error (seed 002 §2.1, §2.2 strict schemas):
-// missing and unknown fields, wrong types, numbers beyond every range, too many of everything.
+// What no honest planner sends, each with its stable error (002 §2.1, §2.2 strict schemas): missing
+// and unknown fields, wrong types, numbers beyond every range, too many of everything.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -141,7 +141,7 @@ TEST_P(HostileInput, DuplicateKeysDepthNanAndBrokenTextAreNotJson) {
     }
 }
 
-// §2.1: status, errors[] and audit_ref are in every answer, even to what is no JSON at all.
+// 002 §2.1: status, errors[] and audit_ref are in every answer, even to what is no JSON at all.
 TEST_P(HostileInput, EvenUnreadableTextGetsTheShapeOfATool) {
     const Json answer = parsed(send("{").body);
     EXPECT_EQ(*answer.find("status"), Json("error"));

@@ -68,7 +68,7 @@ TEST(OpenApi, EveryRequestSchemaRefusesUnknownFields) {
                  }(),
              .body = R"({"zz_unknown":1})"});
         if (operation.id == "apply_control_decision") {
-            // Seed 000: a rejection is a normal answer of this tool.
+            // A rejection is a normal answer of this tool.
             EXPECT_EQ(response.status, 200);
             EXPECT_NE(response.body.find(R"("status":"rejected")"), std::string::npos);
             EXPECT_NE(response.body.find("zz_unknown"), std::string::npos) << response.body;

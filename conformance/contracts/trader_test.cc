@@ -1,5 +1,5 @@
-// The rules of seed 000 that a case file cannot state: the document's own example, what a
-// supervising agent sees over MCP, and two supervisors who contradict each other.
+// The rules of docs/contracts/control-decision.md#rules that a case file cannot state: the first
+// example, what a supervising agent sees over MCP, and two supervisors who contradict each other.
 #include <gtest/gtest.h>
 
 #include <filesystem>

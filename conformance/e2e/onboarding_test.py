@@ -1,4 +1,4 @@
-"""Seed 004 on a real server from a fresh data folder: the document's seven steps by docs/onboarding.sh,
+"""Onboarding on a real server from a fresh data folder: the seven steps by docs/onboarding.sh,
 which has to print what docs/onboarding.md shows; every call out of sequence; the owner's activation by
 the letter; a proposal approved after a kill of the server, and one overtaken by the owner's own change;
 orders that a stop leaves, through restarts of the server; and the end of the plan.
@@ -127,7 +127,7 @@ def propose(server, tenant, key, value):
 
 
 def stop_leaves_orders(folder, server, tenant, key):
-    """004: open orders remain on the exchange, through a stop of the server and through its death."""
+    """Open orders remain on the exchange, through a stop of the server and through its death."""
     def open_ids():
         positions = ask_ok(server, "GET", f"/api/{tenant}/positions", key=key)["positions"]
         return {order["order_client_id"] for one in positions for order in one["open_orders"]}

@@ -315,7 +315,7 @@ TEST_P(ChatPlatformSuite, ArrivalsComeInOrderWithIdsOfTheirOwn) {
     }
 }
 
-// R1: what is not stored here must still be stored over there.
+// What is not stored here must still be stored over there.
 TEST_P(ChatPlatformSuite, WhatWasNotStoredComesAgainUnderTheSameId) {
     platform().start(inbox(), "");
     inbox().refuse_next(1);

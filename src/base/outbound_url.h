@@ -1,6 +1,7 @@
-// The pure half of the one guard over URLs that somebody other than the operator gave (R13): nobody
-// may send the server into its own network. Asked when a URL is given and again when it is used;
-// net/egress_guard.h looks the host up, judges every address and connects to that one.
+// The pure half of the one guard over URLs that somebody other than the operator gave
+// (relay-connector.md#8-the-egress-guard): nobody may send the server into its own network. Asked
+// when a URL is given and again when it is used; net/egress_guard.h looks the host up, judges every
+// address and connects to that one.
 #pragma once
 
 #include <cstdint>

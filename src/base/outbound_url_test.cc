@@ -78,7 +78,7 @@ TEST(OutboundUrl, LetsAConfiguredRangeThroughAndNothingBesideIt) {
     EXPECT_FALSE(may_connect(*parse_ip("127.0.0.1"), {}));
 }
 
-TEST(OutboundUrl, IsJudgedByWhatItSaysBeforeItsHostIsLookedUp) {  // R13
+TEST(OutboundUrl, IsJudgedByWhatItSaysBeforeItsHostIsLookedUp) {
     EXPECT_TRUE(judge_outbound_url("https://wake.example:8443/x", {}));
     EXPECT_TRUE(judge_outbound_url("http://8.8.8.8/", {}));
     EXPECT_TRUE(judge_outbound_url("http://10.1.2.3:8080/", {*parse_cidr("10.0.0.0/8")}));

@@ -1,6 +1,7 @@
-// The one way out to a URL that somebody other than the operator gave (R13). Looks the host up,
-// judges every address it has, and connects to exactly one that was judged, so that a name that
-// points elsewhere a moment later changes nothing. No redirect is followed.
+// The one way out to a URL that somebody other than the operator gave
+// (relay-connector.md#8-the-egress-guard). Looks the host up, judges every address it has, and
+// connects to exactly one that was judged, so that a name that points elsewhere a moment later
+// changes nothing. No redirect is followed.
 #pragma once
 
 #include <functional>

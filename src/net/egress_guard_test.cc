@@ -20,7 +20,7 @@ EgressGuard guard_to(std::vector<std::string> addresses, std::vector<Cidr> allow
         });
 }
 
-TEST(EgressGuard, LetsAStrangerNameOnlyPublicAddresses) {  // R13
+TEST(EgressGuard, LetsAStrangerNameOnlyPublicAddresses) {
     EXPECT_EQ(
         guard_to({"93.184.216.34"}).judge("http://a.example/w", Giver::stranger).value(),
         "93.184.216.34");

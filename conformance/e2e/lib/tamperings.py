@@ -116,7 +116,7 @@ def records(alpha, gamma, seals):
     ]
 
 
-# Chains hashed anew, as in finding C1.
+# Chains hashed anew by somebody without the key.
 
 def unsealed_everywhere(world):
     """Each chain from its beginning, with every row that it ever named; the relay's seals are of keys
@@ -170,24 +170,24 @@ def forged_chains(world, alpha, system, seals):
     everything = sorted(
         (tenant, places[0], "missing_checkpoint", []) for tenant, places in seals.items())
     return [
-        Tampering("a chain hashed anew with one record changed (C1)", on()(again),
+        Tampering("a chain hashed anew with one record changed", on()(again),
                   [("alpha", first, "bad_checkpoint", [])], trades={"gamma"}, daily=True),
-        Tampering("... and all its seals taken out (C1)", on()(no_seals),
+        Tampering("... and all its seals taken out", on()(no_seals),
                   [("alpha", seals["alpha"][0], "head_mismatch", [])],
                   start=[("alpha", alpha - len(seals["alpha"]) + 1, "truncated_tail", [])],
                   trades={"gamma"}, daily=True),
-        Tampering("every chain hashed anew without seals (C1)", on()(no_seals_at_all),
+        Tampering("every chain hashed anew without seals", on()(no_seals_at_all),
                   unsealed_everywhere(world), witness="other_history"),
-        Tampering("the index of all seals deleted (C1)", on()(index), everything),
+        Tampering("the index of all seals deleted", on()(index), everything),
         Tampering("the index of one chain deleted", on()(index_of_one), gone, trades={"gamma"}),
         Tampering("a signature in the index changed", on()(signature),
                   [("alpha", seals["alpha"][-1], "bad_checkpoint", [])], start=[], trades=ALL),
-        Tampering("a tenant's chain gone with all that knew of it (C1)", on()(vanish),
+        Tampering("a tenant's chain gone with all that knew of it", on()(vanish),
                   [("gamma", 1, "truncated_tail", [])], trades={"alpha"}, daily=True),
     ]
 
 
-# Rows that give rights, as in finding C3.
+# Rows that give rights.
 
 def changed_states(world, system):
     signed = world.signed
@@ -231,7 +231,7 @@ def changed_states(world, system):
     limit = limits[limits.index('"limits":{') + 10:].split('"')[3]
     parameter = words[owner].split("$argon2id$")[1][:24]
     rows = [
-        one("a stop lifted (C3)", edit("kill/beta", '"active":true', '"active":false'), "beta",
+        one("a stop lifted", edit("kill/beta", '"active":true', '"active":false'), "beta",
             "kill/beta", "changed_row", ALL, daily=True),
         one("a stop removed", remove("kill/beta"), "beta", "kill/beta", "missing_row", ALL),
         one("a stop invented that is off", insert("kill/gamma", stop.replace("beta", "gamma").replace(
@@ -240,7 +240,7 @@ def changed_states(world, system):
         *(one(f"... found by {first}", insert("kill/gamma", stop.replace("beta", "gamma").replace(
             '"active":true', '"active":false')), "gamma", "kill/gamma", "unknown_row", {"alpha"},
               before=first, daily=True) for first in (BUSY_PORT, ROTATE)),
-        one("an access key planted (C3)", edit("tenant/gamma", digest, planted_digest), "_system",
+        one("an access key planted", edit("tenant/gamma", digest, planted_digest), "_system",
             "tenant/gamma", "changed_row", NOBODY, daily=True),
         one("a tenant invented", insert("tenant/ghost", planted.replace("alpha", "ghost")), "_system",
             "tenant/ghost", "unknown_row", NOBODY),
@@ -391,9 +391,9 @@ def files(world, alpha, system):
     relay_anew = sorted(
         (f"relay {tenant}", 1, "truncated_tail", []) for tenant in world.whole_relay_heads)
     return [
-        Tampering("an artifact changed (C3)", artifact("UPDATE artifacts SET bytes = x'00'", digest),
+        Tampering("an artifact changed", artifact("UPDATE artifacts SET bytes = x'00'", digest),
                   [("_system", at, "changed_artifact", [])], start=[], trades=ALL),
-        Tampering("an artifact deleted (C3)", artifact("DELETE FROM artifacts", digest),
+        Tampering("an artifact deleted", artifact("DELETE FROM artifacts", digest),
                   [("_system", at, "missing_artifact", [])], start=[], trades=ALL),
         Tampering("the newest list of heads deleted", artifact("DELETE FROM artifacts", last_digest),
                   [("_system", last_at, "missing_artifact", [])]),

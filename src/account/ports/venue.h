@@ -61,9 +61,9 @@ class MarketFeed {
 public:
     virtual ~MarketFeed() = default;
     virtual std::vector<Symbol> symbols() const = 0;
-    // Facts as of now, for those of the symbols that exist. Statistics are quantised (S6). Depth is
-    // told of those that are in `deep` as well: it is much, and only who rehearses an order needs
-    // it.
+    // Facts as of now, for those of the symbols that exist. Statistics are quantised
+    // (agent-loop.md#market-facts). Depth is told of those that are in `deep` as well: it is much,
+    // and only who rehearses an order needs it.
     virtual MarketSet deep_facts(
         std::span<const Symbol> symbols, std::span<const Symbol> deep) const = 0;
     MarketSet facts(std::span<const Symbol> symbols) const { return deep_facts(symbols, {}); }

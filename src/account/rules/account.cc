@@ -13,7 +13,7 @@
 namespace interlock {
 namespace {
 
-// S7: the reserve a fresh account sets aside, as a share of its deposit.
+// The reserve that a fresh account sets aside, as a share of its deposit.
 constexpr Decimal kReserveShare = Decimal::from_units(50'000'000'000'000'000);
 
 std::int64_t slot_of(Timestamp at, Duration length) {

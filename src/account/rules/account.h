@@ -86,7 +86,8 @@ struct StrategyRecord {
     friend bool operator==(const StrategyRecord&, const StrategyRecord&) = default;
 };
 
-// A balance change we did not make, waiting for a human's word (S11). Signed; one per asset.
+// A balance change we did not make, waiting for a human's word (agent-loop.md#verification).
+// Signed; one per asset.
 struct ExternalFlow {
     Asset asset;
     Decimal amount;
@@ -121,7 +122,7 @@ struct OpenAccount {
     VenueAccount key;
     Asset quote;
     Decimal deposit;                          // In quote; ≥ 0.
-    std::optional<RiskLimits> limits = {};    // Nothing: S7's defaults for the deposit.
+    std::optional<RiskLimits> limits = {};    // Nothing: the defaults for the deposit.
     std::optional<Decimal> ops_reserve = {};  // Nothing: 5 % of the deposit.
     Timestamp at;
 };
@@ -177,9 +178,9 @@ struct FillApplied {
     bool fee_unconverted = false;
     std::vector<std::string> drift = {};  // "overfill", "unexpected_order": booked all the same.
 };
-// Fees are expensed (S7). In base on a buy: the lot is q − fee and fee × p is the expense. Selling
-// or spending what the books do not hold is `books_drift` and books nothing.
-// The order stays in its book; call release_order() afterwards.
+// Fees are expensed. In base on a buy: the lot is q − fee and fee × p is the expense. Selling or
+// spending what the books do not hold is `books_drift` and books nothing. The order stays in its
+// book; call release_order() afterwards.
 Result<FillApplied> apply_fill(FillTarget target, const FillInput& input);
 
 // A trade and what its booking came to.

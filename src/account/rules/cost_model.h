@@ -1,6 +1,6 @@
-// The cost model of self-financing (seed 002 §4.1, §4.2; SEMANTICS S7 gate 2): what an account
-// earned and spent per UTC day, and what follows from the last thirty of them. Fees are counted
-// once; realised figures are gross of them.
+// The cost model of self-financing (docs/contracts/agent-loop.md#costs): what an account earned and
+// spent per UTC day, and what follows from the last thirty of them. Fees are counted once; realised
+// figures are gross of them.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct WindowTotals {
 };
 Result<WindowTotals> window_totals(std::span<const DayBucket> days, Timestamp now);
 
-// Inputs of seed 002 §4.1, all per day unless said otherwise.
+// What a day costs, by kind.
 struct CostInputs {
     Decimal trading_fees;
     Decimal infra_cost;

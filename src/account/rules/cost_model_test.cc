@@ -1,4 +1,4 @@
-// Seed 002 §4.1 and §4.2 as tables, and the windows behind them.
+// agent-loop.md#costs as tables, and the windows behind them.
 #include "account/rules/cost_model.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ DayBucket a_day(std::string_view day) {
     return bucket;
 }
 
-// §4.2: daily_total_cost = trading_fees + infra + data + ops + reserve_accrual (and model costs).
+// daily_total_cost = trading_fees + infra + data + ops + reserve_accrual (and model costs).
 TEST(CostModel, DailyTotalCostIsTheSumOfEveryCost) {
     const auto cost = daily_total_cost({
         .trading_fees = dec("1.5"),
@@ -34,7 +34,7 @@ TEST(CostModel, DailyTotalCostThatOverflowsIsAnError) {
     EXPECT_FALSE(daily_total_cost({most, most, most, {}, {}, {}}));
 }
 
-// §4.2: rolling_surplus_30d = realized_pnl_rolling_30d − rolling_total_cost_30d.
+// rolling_surplus_30d = realized_pnl_rolling_30d − rolling_total_cost_30d.
 TEST(CostModel, SurplusIsGrossRealisedLessEveryCostOnce) {
     WindowTotals totals;
     totals.gains = dec("100");
@@ -52,7 +52,7 @@ struct PrincipalCase {
     std::string_view equity;
     bool is_protected;
 };
-// §4.2: principal_protected = current_equity >= principal_baseline.
+// principal_protected = current_equity >= principal_baseline.
 TEST(CostModel, PrincipalIsProtectedFromTheBaselineUp) {
     for (const PrincipalCase& c : {
              PrincipalCase{"899.999999999999999999", false},
@@ -68,7 +68,7 @@ struct RunwayCase {
     std::string_view daily_cost;
     std::string_view days;
 };
-// §4.2: runway_days = cash_buffer_for_costs / max(daily_total_cost, epsilon); S7: 36500 at zero.
+// runway_days = cash_buffer_for_costs / max(daily_total_cost, epsilon); 36500 at zero.
 TEST(CostModel, RunwayIsTheBufferOverTheDailyCost) {
     for (const RunwayCase& c : {
              RunwayCase{"500", "10", "50"},
@@ -91,7 +91,7 @@ struct AccrualCase {
     std::string_view rate;
     std::string_view accrual;
 };
-// §4.1: reserve_accrual_rate on realised gains.
+// reserve_accrual_rate on realised gains.
 TEST(CostModel, AccrualIsTheRateOfGainsAndNothingOfLosses) {
     for (const AccrualCase& c : {
              AccrualCase{"100", "0.1", "10"},

@@ -32,7 +32,7 @@ Result<Decimal> worst_case_exposure(const std::vector<SymbolBook>& books);
 // Quote that is neither locked nor earmarked; never negative.
 Result<Decimal> free_quote(const Account& account, const std::vector<SymbolBook>& books);
 
-// Treasury figures as of now (seed 002 §4.2).
+// Treasury figures as of now (agent-loop.md#costs).
 struct TreasuryFigures {
     Decimal daily_total_cost;
     Decimal rolling_surplus_30d;

@@ -1,4 +1,5 @@
-// The form of order_identity.h's ids (S10), for those who meet an order and ask whose it is.
+// The form of order_identity.h's ids (agent-loop.md#order-ids), for those who meet an order and ask
+// whose it is.
 #pragma once
 
 #include <string_view>

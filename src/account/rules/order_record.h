@@ -33,7 +33,7 @@ inline constexpr std::string_view kVanishedReason = "missing_at_exchange";
 // The reject_code of a post-only order that would have traded at once.
 inline constexpr std::string_view kWouldTakeCode = "would_take";
 
-// The proof that an order never reached the venue (S11).
+// The proof that an order never reached the venue (agent-loop.md#verification).
 struct ArrivalProof {
     std::int64_t absent_queries = 0;  // Single-order queries that did not find it.
     std::optional<Timestamp> last_absent_at;
@@ -114,7 +114,7 @@ struct OrderStep {
     OrderState before = OrderState::submitting;
     bool changed = false;            // Anything at all.
     bool ended = false;              // Was live, is over.
-    std::vector<std::string> drift;  // S11 words: "field_mismatch:qty", "unexpected_order", …
+    std::vector<std::string> drift;  // "field_mismatch:qty", "unexpected_order", …
 };
 // Never goes backwards: a late "new" after "filled" changes nothing, a rejection after an ack is
 // drift and not believed. Sign of life from an order thought over (rejected, never_arrived) revives

@@ -14,13 +14,13 @@
 namespace interlock {
 namespace {
 
-// S11: what two balances may differ by, as a share.
+// What two balances may differ by, as a share.
 constexpr Decimal kBalanceShare = Decimal::from_units(100'000'000'000'000);
 // The smallest amount venues count a quote asset in.
 constexpr Decimal kQuoteStep = Decimal::from_units(10'000'000'000);
 
-// S11: an order leaves within 2 s of its commit or not at all, and has its answer, or counts as
-// timed out, 10 s later. Until then it is under way, not uncertain.
+// An order leaves within 2 s of its commit or not at all, and has its answer, or counts as timed
+// out, 10 s later. Until then it is under way, not uncertain.
 constexpr Duration kSubmitWindow = Duration::of_seconds(12);
 
 class Reconciler {

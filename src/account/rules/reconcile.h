@@ -1,4 +1,5 @@
-// Reconciliation: our books against what a venue says, as a pure function (SEMANTICS S11, S12).
+// Reconciliation: our books against what a venue says, as a pure function
+// (docs/contracts/agent-loop.md#verification).
 //
 // It never invents a fill: only trades the venue listed are booked, each once. What the venue says
 // of orders steps them forward; what cannot be explained is drift, what cannot be known yet is
@@ -24,7 +25,7 @@ struct OrderAnswer {
 
 // One finding; on the wire "word:subject".
 struct Finding {
-    std::string word;     // S11: "missing_at_exchange", "field_mismatch:qty", …
+    std::string word;     // "missing_at_exchange", "field_mismatch:qty", …
     std::string subject;  // Order id, asset or symbol.
     std::string detail;
     friend bool operator==(const Finding&, const Finding&) = default;
@@ -68,11 +69,11 @@ struct Reconciliation {
 };
 Result<Reconciliation> reconcile(ReconcileInput input);
 
-// Right after a restart: an order whose send was under way is unknown (S11); never sent again.
+// Right after a restart: an order whose send was under way is unknown; never sent again.
 std::vector<OrderRecord> mark_interrupted(std::vector<SymbolBook>& books, Timestamp at);
 
-// What must hold before start-up recovery may end (S12): no negative balance or position, books in
-// balance, no order left submitting. Empty when all does.
+// What must hold before start-up recovery may end (agent-loop.md#safe-recovery): no negative
+// balance or position, books in balance, no order left submitting. Empty when all does.
 std::vector<std::string> startup_problems(
     const Account& account, const std::vector<SymbolBook>& books);
 

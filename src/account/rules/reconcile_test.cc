@@ -11,7 +11,7 @@ namespace {
 
 const Asset kUsdt = asset_of("USDT");
 const Asset kBtc = asset_of("BTC");
-// Of the form our ids have (S10).
+// Of the form our ids have.
 const std::string kOwnForm = "h" + std::string(31, 'a');
 
 struct Desk {

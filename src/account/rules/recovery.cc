@@ -41,7 +41,7 @@ RecoveryStep start(const RecoveryCause& cause) {
     return step;
 }
 
-// S12: what turns an escalation into a kill; empty when nothing does.
+// What turns an escalation into a kill; empty when nothing does.
 std::string kill_reason_of(const RecoveryState& state) {
     if (state.duplicate_seen) {
         return "recovery_duplicate_order";

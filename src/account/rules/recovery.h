@@ -1,4 +1,4 @@
-// Safe recovery as a state machine (seed 002 §1 F3; SEMANTICS S12).
+// Safe recovery as a state machine (docs/contracts/agent-loop.md#safe-recovery).
 //
 //     normal ──drift, uncertain, start-up──► recovering ──two clean cycles──► normal
 //                                                │
@@ -44,7 +44,8 @@ struct RecoveryState {
     bool duplicate_seen = false;
     bool cancels_failed = false;
     // Begun by a start of the process, and nothing was found yet that contradicts or doubts our
-    // books: orders stay where they are (004: what a stop left remains at the exchange).
+    // books: orders stay where they are (bot.md#2-states: what a stop left remains at the
+    // exchange).
     bool only_looks = false;
     friend bool operator==(const RecoveryState&, const RecoveryState&) = default;
 };
@@ -65,7 +66,7 @@ struct RecoveryStep {
 
 struct RecoveryCause {
     Timestamp at;
-    std::vector<std::string> reasons;  // S11 words, or "startup".
+    std::vector<std::string> reasons;  // Words of drift, or "startup".
     Decimal exposure;
 };
 // In recovering or escalated it only adds the reasons and starts the count of clean cycles again.

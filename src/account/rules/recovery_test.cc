@@ -94,7 +94,7 @@ struct KillCase {
     void (*change)(RecoveryCycle&);
     std::string_view kill_reason;
 };
-// S12: kill switch if exposure grows, an order is duplicated, or cancels fail.
+// Kill switch if exposure grows, an order is duplicated, or cancels fail.
 TEST(Recovery, EscalationAsksForTheKillSwitchWhenItMust) {
     for (const KillCase& c : {
              KillCase{"nothing", [](RecoveryCycle&) {}, ""},
@@ -181,7 +181,8 @@ TEST(Recovery, StartUpBeginsInRecovery) {
     EXPECT_TRUE(step.entered);
 }
 
-// 004: orders that a stop left remain at the exchange; a start of the server is no reason to go.
+// Orders that a stop left remain at the exchange (bot.md#2-states); a start of the server is no
+// reason to go.
 TEST(Recovery, AStartLooksAndCancelsNothing) {
     EXPECT_FALSE(begin_at_startup({}, a_cause("startup")).cancel_entries);
     // Neither does a venue that is silent, nor one with more trades than it tells at once.

@@ -1,5 +1,5 @@
-// The tiers of S8. Each rule is one line in the table of its tier; whatever cannot be computed
-// counts as a breach (I5), and touching a stop is one.
+// The tiers of agent-loop.md#risk-tiers. Each rule is one line in the table of its tier; whatever
+// cannot be computed counts as a breach (I5), and touching a stop is one.
 #include "account/rules/risk_scaling.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ std::vector<TierReason> stop_rules(const TierState& state, const TierInput& in) 
                  to_text(in.limits.principal_baseline)});
     }
     for (TierReason& stop : stop_conditions(state, in)) {
-        // The kill switch is a rung of its own (S4), above every tier.
+        // The kill switch is a rung of its own (agent-loop.md#risk-modes), above every tier.
         if (stop.code != "kill_switch_active") {
             reasons.push_back(std::move(stop));
         }
@@ -78,7 +78,7 @@ std::vector<TierReason> stop_rules(const TierState& state, const TierInput& in) 
     return reasons;
 }
 
-// S8: fees alone, of an account in its first 30 days that costs nothing else, are forgiven.
+// Fees alone, of an account in its first 30 days that costs nothing else, are forgiven.
 bool is_in_grace(const TierInput& in) {
     if (!in.costs_are_zero || in.now - in.opened_at >= kGraceTime) {
         return false;

@@ -1,7 +1,7 @@
-// Risk scaling (seed 002 §4.3, §4.4; SEMANTICS S8): from the health of an account to one of four
-// tiers, top down, first match.
+// Risk scaling (docs/contracts/agent-loop.md#risk-tiers): from the health of an account to one of
+// four tiers, top down, first match.
 //
-//     stop (T4) → defensive (T3) → reduced (T2) → normal (T1)
+//     stop → defensive → reduced → normal
 //
 // A worse tier holds at once; a better one must be seen on three ticks in a row. A daily-loss stop
 // lasts until 00:00 UTC; a drawdown stop is latched until a human resets it.
@@ -41,7 +41,7 @@ Result<TierState> decode_tier_state(const Json& json);
 struct TierInput {
     Timestamp now;
     RiskLimits limits;
-    std::optional<Decimal> equity;  // Nothing fails closed: T4.
+    std::optional<Decimal> equity;  // Nothing fails closed: stop.
     Decimal peak;
     Decimal net_deposits;
     Decimal realized_today;  // Net of fees.
@@ -50,7 +50,7 @@ struct TierInput {
     Decimal fees_30d;
     bool costs_are_zero = false;  // Configured and booked ones, fees aside: the grace needs it.
     Timestamp opened_at;
-    bool drift_unresolved = false;  // Safe recovery escalated (S12).
+    bool drift_unresolved = false;  // Safe recovery escalated.
     bool kill_switch_active = false;
     // Worst-case exposures: positions at mid plus open buys.
     Decimal portfolio_exposure;
@@ -75,8 +75,9 @@ struct TierStep {
 };
 TierStep step_tier(const TierState& before, const TierInput& input);
 
-// Seed 002 §4.4: the mandatory stops that hold, in its order: `kill_switch_active`,
-// `daily_loss_limit`, `drawdown`, `runway_below_hard_min`, `drift_unresolved`. Latched ones count.
+// The mandatory stops that hold (agent-loop.md#mandatory-stops), in that order:
+// `kill_switch_active`, `daily_loss_limit`, `drawdown`, `runway_below_hard_min`,
+// `drift_unresolved`. Latched ones count.
 std::vector<TierReason> stop_conditions(const TierState& state, const TierInput& input);
 
 // A human lifts the drawdown stop; the caller also sets a new peak, or it latches again at once.

@@ -1,4 +1,5 @@
-// Seed 002 §4.3 and §4.4 and SEMANTICS S8 as tables: one row per rule, just inside and just at.
+// agent-loop.md#risk-tiers and the mandatory stops as tables: one row per rule, just inside and
+// just at.
 #include "account/rules/risk_scaling.h"
 
 #include <gtest/gtest.h>
@@ -38,10 +39,10 @@ using I = TierInput;
 
 std::vector<TierCase> scaling_cases() {
     return {
-        // §4.3.1
+        // Normal.
         {"healthy", [](I&) {}, Tier::normal, ""},
         {"surplus at target", [](I& i) { i.rolling_surplus_30d = dec("100"); }, Tier::normal, ""},
-        // §4.3.2
+        // Reduced.
         {"surplus just below target",
          [](I& i) { i.rolling_surplus_30d = dec("99.999999"); },
          Tier::reduced,
@@ -75,7 +76,7 @@ std::vector<TierCase> scaling_cases() {
          [](I& i) { i.portfolio_exposure = dec("7999"), i.equity = dec("9500"); },
          Tier::reduced,
          "near_max_leverage"},
-        // §4.3.3
+        // Defensive.
         {"surplus below zero",
          [](I& i) { i.rolling_surplus_30d = dec("-0.000001"); },
          Tier::defensive,
@@ -90,7 +91,7 @@ std::vector<TierCase> scaling_cases() {
 
 std::vector<TierCase> stop_cases() {
     return {
-        // §4.3.4 and S8 T4
+        // Stop.
         {"principal not protected",
          [](I& i) { i.equity = dec("8999.999999"); },
          Tier::stop,
@@ -144,7 +145,7 @@ TEST(RiskScaling, TiersMapToTheLadderOfModes) {
     EXPECT_EQ(mode_of(Tier::stop), RiskMode::reduce_only);
 }
 
-// S8: fees alone of a young account without costs.
+// Fees alone of a young account without costs.
 TierInput young() {
     TierInput input = healthy();
     input.opened_at = noon() - Duration::of_days(5);
@@ -258,7 +259,7 @@ TEST(RiskScaling, UnknownEquityLatchesNothing) {
     EXPECT_FALSE(step_tier({}, blind).state.drawdown_latched_at);
 }
 
-// §4.4: each mandatory stop under its name, all of them together in the seed's order.
+// Each mandatory stop under its name, all of them together in their order.
 TEST(RiskScaling, StopConditionsAreNamedInTheSeedsOrder) {
     TierInput input = healthy();
     input.kill_switch_active = true;
@@ -284,7 +285,7 @@ TEST(RiskScaling, AHealthyAccountHasNoStop) {
     EXPECT_TRUE(stop_conditions({}, healthy()).empty());
 }
 
-// §4.4: all stop conditions emit critical audit events: once, when they begin.
+// All stop conditions emit critical audit events: once, when they begin.
 TEST(RiskScaling, AStopIsNewOnlyOnce) {
     TierInput input = healthy();
     input.runway_days = dec("1");

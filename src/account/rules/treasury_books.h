@@ -1,4 +1,5 @@
-// The purposes of an account's quote money as four books that always sum to zero (S8).
+// The purposes of an account's quote money as four books that always sum to zero
+// (agent-loop.md#costs).
 //
 // `trading` is what all the others took from it, so it is zero or negative: the quote an account
 // may trade with is what it holds plus `trading`. `costs` is what was spent elsewhere (model calls,

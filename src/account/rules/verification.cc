@@ -1,5 +1,5 @@
-// S11 in code. A comparison looks only at what the venue showed; what it did not show is uncertain
-// until the proof of absence is complete.
+// agent-loop.md#verification in code. A comparison looks only at what the venue showed; what it did
+// not show is uncertain until the proof of absence is complete.
 #include "account/rules/verification.h"
 
 #include <algorithm>

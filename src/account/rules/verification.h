@@ -1,5 +1,6 @@
-// Verification of one execution (seed 002 §2.2 F, SEMANTICS S11): intended orders against the
-// venue's answers, as matched, drift or uncertain; and the proof that an order never arrived.
+// Verification of one execution (docs/contracts/agent-loop.md#verification): intended orders
+// against the venue's answers, as matched, drift or uncertain; and the proof that an order never
+// arrived.
 #pragma once
 
 #include <optional>
@@ -59,7 +60,7 @@ struct VerifyInput {
 };
 Verification verify_orders(const VerifyInput& input);
 
-// The `verification` object of seed 002 §2.2 F, with `uncertain_reasons` beside.
+// The `verification` object of py_verify_execution, with `uncertain_reasons` beside.
 Json encode(const Verification& verification);
 
 }  // namespace interlock

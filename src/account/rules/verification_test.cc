@@ -1,4 +1,4 @@
-// SEMANTICS S11: one row per way an order can differ from what the venue shows.
+// agent-loop.md#verification: one row per way an order can differ from what the venue shows.
 #include "account/rules/verification.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // A trade as the ledger keeps it: the `detail` of FILL_BOOKED. Beside what the venue said it names
 // the account whose books took it, and what one unit of a fee in a third asset was worth then;
-// neither can be found out later (SEMANTICS S16).
+// neither can be found out later (pnl.md#how-it-is-reckoned).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a planner wants: intents and cancels in a plan (seed 002 §2.2 C–E).
+// What a planner wants: intents and cancels in a plan (docs/contracts/agent-loop.md#tools).
 #pragma once
 
 #include <optional>

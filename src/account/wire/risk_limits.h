@@ -1,5 +1,6 @@
-// The limits of an account (SEMANTICS S7), each with one name everywhere: configuration, API,
-// audit, doctor. A name that is not in the table is refused, so a misspelt guard disarms nothing.
+// The limits of an account (docs/contracts/agent-loop.md#limits), each with one name everywhere:
+// configuration, API, audit, doctor. A name that is not in the table is refused, so a misspelt
+// guard disarms nothing.
 #pragma once
 
 #include <optional>
@@ -61,7 +62,7 @@ struct LimitSpec {
     std::string_view fallback;  // Decimal text: the default, or the default's share of D.
     std::string_view min;       // Allowed range of a configured value.
     std::string_view max;
-    // A hard limit of seed 002 §6.2.2.
+    // Loosening it needs two people under the two-person rule.
     bool is_hard;
     std::string_view meaning;
     bool zero_is_off = false;  // A value of 0 switches the guard off, so it is the loosest of all.

@@ -1,6 +1,6 @@
 // What was known of an account when a decision was made: the state input of gates, dry run and
-// built-in planners, and the `state` artifact of a replay (seed 002 §5.3). Everything a gate
-// compares stands here as an exact decimal; nothing is looked up later.
+// built-in planners, and the `state` artifact of a replay (replay.md#1-what-is-replayed).
+// Everything a gate compares stands here as an exact decimal; nothing is looked up later.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace interlock {
 
-// S4, strictest last.
+// agent-loop.md#risk-modes, strictest last.
 enum class RiskMode { normal, reduced, defensive, reduce_only, halted };
 std::string_view to_word(RiskMode mode);
 Result<RiskMode> parse_risk_mode(std::string_view word);  // Aliases `cautious`, `observe_only` too.
@@ -47,7 +47,7 @@ struct SymbolFacts {
     std::optional<Decimal> best_own_bid;  // Highest open buy, for the self-cross check.
     std::optional<Decimal> best_own_ask;  // Lowest open sell.
     bool in_universe = false;
-    RiskMode risk_mode = RiskMode::normal;  // Of its concern alone (S4, S5); normal without one.
+    RiskMode risk_mode = RiskMode::normal;  // Of its concern alone; normal without one.
     friend bool operator==(const SymbolFacts&, const SymbolFacts&) = default;
 };
 
@@ -63,7 +63,8 @@ struct StrategyFacts {
     friend bool operator==(const StrategyFacts&, const StrategyFacts&) = default;
 };
 
-// An intent that was executed lately: duplicates by content are refused (S7.5).
+// An intent that was executed lately: duplicates by content are refused
+// (agent-loop.md#policy-guardrails).
 struct RecentIntent {
     Symbol symbol;
     Side side = Side::buy;
@@ -91,10 +92,10 @@ struct StateFacts {
     bool trading_enabled = false;
     bool kill_switch_active = true;
     bool permissions_verified = false;  // Live only: within 26 h.
-    bool entries_halted = false;        // Safe recovery (S12) or a stop.
+    bool entries_halted = false;        // Safe recovery or a stop.
     std::string entries_halted_reason;
     std::int64_t uncertain_orders = 0;
-    RiskMode risk_mode = RiskMode::normal;  // Of the account (S4): tier, recovery, kill switch.
+    RiskMode risk_mode = RiskMode::normal;  // Of the account: tier, recovery, kill switch.
 
     std::optional<Decimal> equity;  // Nothing: a held asset has no price; gates fail closed.
     Decimal peak;
@@ -102,7 +103,7 @@ struct StateFacts {
     Decimal net_deposits;
     Decimal realized_today;  // Net of fees.
     Decimal fees_today;
-    // Treasury (S8).
+    // Treasury (agent-loop.md#costs).
     Decimal ops_reserve;
     Decimal fees_mean_30d;        // Per day.
     Decimal accrual_mean_30d;     // Per day.

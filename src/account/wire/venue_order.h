@@ -26,8 +26,8 @@ struct VenueAccount {
     friend auto operator<=>(const VenueAccount&, const VenueAccount&) = default;
 };
 
-// An order's life as the contract words it (seed 002 §2.2 F), plus the two states of our own before
-// and beside it.
+// An order's life as py_verify_execution words it, plus the two states of our own before and beside
+// it.
 enum class OrderState {
     submitting,  // Written ahead; the send may be under way.
     unknown,     // Sent, outcome not known: reserved at its worst case (I4).
@@ -36,11 +36,11 @@ enum class OrderState {
     filled,
     canceled,
     rejected,
-    never_arrived,  // Proven (S11); "rejected" on the wire, with this reason.
+    never_arrived,  // Proven; "rejected" on the wire, with this reason.
 };
 std::string_view to_word(OrderState state);  // Our own words, for storage.
 Result<OrderState> parse_order_state(std::string_view word);
-// The words of seed 002; submitting and unknown read "unknown".
+// The words of the tools; submitting and unknown read "unknown".
 std::string_view to_final_word(OrderState state);
 bool is_live(OrderState state);  // May still fill: submitting, unknown, resting, partially_filled.
 

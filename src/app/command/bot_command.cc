@@ -330,7 +330,7 @@ void add_word(CLI::App& bot, CommandLine& line, const BotEndpoint& endpoint) {
     });
 }
 
-// The operator's own, and no endpoint of the seed.
+// The operator's own, and no endpoint of the platform.
 void add_plan_word(CLI::App& bot, CommandLine& line) {
     const auto options = std::make_shared<Options>();
     CLI::App* const command =

@@ -1,5 +1,6 @@
 // A human's login on the command line: asked for on the terminal or given by options, held for a
-// few calls, and ended again. The operator's socket alone approves nothing (S14).
+// few calls, and ended again. The operator's socket alone approves nothing
+// (approvals.md#2-who-decides).
 #pragma once
 
 #include <string>

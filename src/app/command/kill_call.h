@@ -1,5 +1,5 @@
 // The kill switch from the command line. Stopping everything must not depend on a healthy server:
-// when it does not answer in time, the file KILL in the data folder does the stopping (S13).
+// when it does not answer in time, the file KILL in the data folder does the stopping.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// What a language model reads before it calls anything: the agent schema (seed 004), /llms.txt, and
-// the catalogues of tools and errors, made from the tables that the server itself goes by.
+// What a language model reads before it calls anything: the agent schema, /llms.txt, and the
+// catalogues of tools and errors, made from the tables that the server itself goes by.
 #pragma once
 
 #include <string>

@@ -113,7 +113,7 @@ Plane::Plane(Parts parts, PlaneConfig config)
     runner.set_outcome_rule(
         [this](const TurnRequest& turn, const Error* error) { internal_errors.note(turn, error); });
     // A ledger that cannot be written stops trading: latch first, then the file, because the record
-    // itself is what just failed (S13).
+    // itself is what just failed.
     runner.set_commit_failure_rule([this](const Error& error) {
         kill.note_store_failure(error.message);
         latch.raise_global();

@@ -1,7 +1,7 @@
-// Everything of the maker-bot platform (seed 004) that the server owns: the vault with its master
-// key and the checks of exchange keys, the PnL jobs, the bots, and the accounts of their owners.
-// Built once, in order, around a plane; the threads in here are the vault's, the hydrations', the
-// PnL job's and the mail's.
+// Everything of the maker-bot platform that the server owns: the vault with its master key and the
+// checks of exchange keys, the PnL jobs, the bots, and the accounts of their owners. Built once, in
+// order, around a plane; the threads in here are the vault's, the hydrations', the PnL job's and
+// the mail's.
 #pragma once
 
 #include <memory>

@@ -39,7 +39,7 @@ Health state(const Exposure& exposure, std::string_view name) {
     return found->health;
 }
 
-TEST(Exposure, PlaintextBeyondThisMachineHasToBeSaid) {  // Security audit, M4.
+TEST(Exposure, PlaintextBeyondThisMachineHasToBeSaid) {
     Config config;
     for (const char* here : {"127.0.0.1", "127.0.0.9", "::1", "localhost"}) {
         config.http_address = here;

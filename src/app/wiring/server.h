@@ -2,7 +2,7 @@
 // plane. `serve`, `demo` and the benchmark use it; nothing else knows all of these types.
 //
 // Threads: the engine (core, services, commit), the outbox (effects), network threads (bytes only),
-// password workers, and the watch (KILL file and the engine's heartbeat, S13).
+// password workers, and the watch (KILL file and the engine's heartbeat).
 #pragma once
 
 #include <atomic>

@@ -10,7 +10,7 @@ namespace interlock {
 namespace {
 
 constexpr std::chrono::milliseconds kWatchPeriod{50};
-// The engine goes round at least every few milliseconds; a minute of silence is a wedge (S13).
+// The engine goes round at least every few milliseconds; a minute of silence is a wedge.
 constexpr Duration kHeartbeatLost = Duration::of_seconds(60);
 
 }  // namespace

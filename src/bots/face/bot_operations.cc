@@ -220,8 +220,8 @@ void add_update(OperationTable& table, BotService& bots, const std::string& id, 
         auto update = decode(call.body);
         std::vector<FieldProblem> problems;
         if (!update && call.body.is_object()) {
-            // What is wrong with the request does not hide what is wrong with the setting (004: all
-            // problems at once), as far as the rest can be read.
+            // What is wrong with the request does not hide what is wrong with the setting
+            // (bot.md#1-where: all problems at once), as far as the rest can be read.
             problems = update.error().problems;
             if (auto rest = decode(without(call.body, problems))) {
                 update = std::move(rest);

@@ -1,5 +1,5 @@
-// The maker bot's endpoints (seed 004) as operations: one for each entry of bot_endpoints() that
-// belongs to a bot; its account's are in onboarding_operations.
+// The maker bot's endpoints (docs/contracts/bot.md#1-where) as operations: one for each entry of
+// bot_endpoints() that belongs to a bot; its account's are in onboarding_operations.
 #pragma once
 
 #include "bots/service/bot_service.h"

@@ -148,7 +148,7 @@ TEST_F(OnboardingOperations, AnswerWhatTheirSchemasSay) {
     }
 }
 
-// Ids, methods, paths and who may call are those of seed 004.
+// Ids, methods, paths and who may call are those of bot.md#1-where.
 TEST_F(OnboardingOperations, AreThoseOfTheDocument) {
     for (const char* id : {"signup", "account_status", "regenerate_key"}) {
         const BotEndpoint* endpoint = find_bot_endpoint(id);

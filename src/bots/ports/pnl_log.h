@@ -1,6 +1,6 @@
-// Where PnL jobs write what they found (SEMANTICS S16): one log of JSON lines for each tenant,
-// read by `pnl_snapshot`. For reports only: nothing is decided from it, so it need not survive a
-// power cut to the last line.
+// Where PnL jobs write what they found (docs/contracts/pnl.md#lines-of-the-log): one log of JSON
+// lines for each tenant, read by `pnl_snapshot`. For reports only: nothing is decided from it, so
+// it need not survive a power cut to the last line.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@ namespace interlock {
 // Whether this caller's changes of a bot wait for a human of its owner. Agents do, and so does the
 // operator's socket: it asks for no credential, so whatever runs as its user may speak there.
 bool must_propose(const Principal& principal);
-// S15: does this caller need the owner's grant for keys of this exchange? People do not, and for
-// the paper exchange nobody does.
+// Does this caller need the owner's grant for keys of this exchange? People do not, and for the
+// paper exchange nobody does.
 bool needs_grant(const Principal& principal, std::string_view exchange);
 bool covers(const KeyGrant& grant, std::string_view exchange, Timestamp now);
 

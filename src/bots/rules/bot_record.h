@@ -1,5 +1,5 @@
-// What is stored of one tenant's maker bot (SEMANTICS S15): its state, its two configurations and
-// the markets it holds. One machine, `bot/<tenant>`.
+// What is stored of one tenant's maker bot (docs/contracts/bot.md#2-states): its state, its two
+// configurations and the markets it holds. One machine, `bot/<tenant>`.
 //
 // `config` is what the bot trades by; `approved` is what its owner approved last. They differ only
 // when the host's operator changed something: `reload_from_config` makes them equal again.

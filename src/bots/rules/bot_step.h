@@ -1,5 +1,5 @@
-// The life of a maker bot (seed 004, bot_state_machine; SEMANTICS S15): which call is allowed in
-// which state and what it leads to. Pure; the service carries out what is decided.
+// The life of a maker bot (docs/contracts/bot.md#2-states): which call is allowed in which state
+// and what it leads to. Pure; the service carries out what is decided.
 //
 //     uninitialized ──initialize_bot──► ready ──start──► running ──stop──► stopped
 //            ▲                                              ▲  restart        │ restart

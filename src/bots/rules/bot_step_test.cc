@@ -11,7 +11,7 @@ BotFacts bot(BotState state, bool keys = true) {
     return {.state = state, .keys_loaded = keys};
 }
 
-// Seed 004, bot_state_machine.transitions, every one of them.
+// The transitions of bot.md#2-states, every one of them.
 TEST(BotStep, FollowsTheDocumentsTransitions) {
     struct Transition {
         BotState from;

@@ -1,5 +1,5 @@
-// The lots of one market by SEMANTICS S16: what is left of every buy, oldest first, at its cost
-// with fees, and what each sell made of them.
+// The lots of one market by docs/contracts/pnl.md#how-it-is-reckoned: what is left of every buy,
+// oldest first, at its cost with fees, and what each sell made of them.
 //
 // For reports only. Gates and treasury go by account/rules, where a fee is an expense when it is
 // paid and not a part of the cost. Both take the same coins from the same lots, so positions are

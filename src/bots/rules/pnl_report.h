@@ -1,5 +1,6 @@
-// Profit and loss of an account over a window, by SEMANTICS S16: per market and in total, from all
-// trades ever booked, so that what was bought before the window has its cost.
+// Profit and loss of an account over a window, by docs/contracts/pnl.md#how-it-is-reckoned: per
+// market and in total, from all trades ever booked, so that what was bought before the window has
+// its cost.
 //
 // What cannot be known is never made up. Coins sold that were never bought here are left out and
 // counted; a fee without a price, a trade that cannot be used or a position without a market price

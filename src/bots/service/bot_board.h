@@ -31,8 +31,8 @@ constexpr Duration later(Duration at, Duration span) {
     return {at.microseconds + span.microseconds};
 }
 
-// The steps of S15's hydration, in order. Open orders come with the balances, in one answer of the
-// venue.
+// The steps of hydration (bot.md#2-states), in order. Open orders come with the balances, in one
+// answer of the venue.
 inline constexpr std::array<std::string_view, 5> kHydrationWords{
     "permissions", "filters", "balances", "candles", "trades"};
 

@@ -1,6 +1,6 @@
-// Changes of a bot's configuration (seed 004, configuration_proposals; SEMANTICS S14). A person's
-// call applies at once. An agent's becomes a proposal: the exact difference, bound to the version
-// it was made on, waiting for a human at the approvals desk.
+// Changes of a bot's configuration (docs/contracts/bot.md#4-changes). A person's call applies at
+// once. An agent's becomes a proposal: the exact difference, bound to the version it was made on,
+// waiting for a human at the approvals desk.
 #include <algorithm>
 #include <set>
 

@@ -1,5 +1,5 @@
-// Hydration (SEMANTICS S15): permissions, filters, balances, open orders, candles and trades are
-// read anew before a bot is built, started, restarted, or goes on after a stall.
+// Hydration (docs/contracts/bot.md#2-states): permissions, filters, balances, open orders, candles
+// and trades are read anew before a bot is built, started, restarted, or goes on after a stall.
 #include <array>
 
 #include "base/errors.h"

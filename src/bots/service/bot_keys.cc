@@ -1,5 +1,6 @@
-// A bot's exchange keys and its session with the exchange (seed 004, exchange_connectivity;
-// SEMANTICS S14): provisioning, the daily check, connect and disconnect.
+// A bot's exchange keys and its session with the exchange
+// (docs/contracts/vault.md#2-what-a-key-may-do): provisioning, the daily check, connect and
+// disconnect.
 #include "base/errors.h"
 #include "base/log.h"
 #include "bots/rules/account_policy.h"
@@ -131,7 +132,8 @@ Result<void> BotService::on_key_check(Turn& turn, const TimerItem& timer) {
     return {};
 }
 
-// What a key may do has changed behind our back: nothing trades with it any more (S13).
+// What a key may do has changed behind our back: nothing trades with it any more
+// (kill-switch.md#1-turning-it-on).
 void BotService::lose_keys(const TenantId& tenant_id, const Error& error) {
     parts_.kill.activate_by_rule(tenant_id, "key_check", error.message);
     TurnRequest turn = rule_turn(tenant_id, "bot_keys_lost");

@@ -1,5 +1,6 @@
 // What people are told of a bot that trades no more: the beginning and the end, as one kind, and
-// nothing of what a start or a person of theirs did. docs/contracts/notices.md §1
+// nothing of what a start or a person of theirs did.
+// docs/contracts/notices.md#1-what-is-told-and-to-whom
 #include <gtest/gtest.h>
 
 #include "engine/rules/notice_rules.h"

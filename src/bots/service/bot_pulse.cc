@@ -1,5 +1,5 @@
-// The pulse (SEMANTICS S15, zero-cache): every ten seconds the account is fetched afresh, what it
-// brings is reconciled, and the bot's strategies look at it, all in one turn. When they want
+// The pulse (docs/contracts/bot.md#3-pulses): every ten seconds the account is fetched afresh, what
+// it brings is reconciled, and the bot's strategies look at it, all in one turn. When they want
 // something they act in turns of their own, which come next and are void when they come late.
 //
 // A venue that does not answer stalls the bot: nothing is placed until two pulses in a row were

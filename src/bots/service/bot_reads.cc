@@ -1,5 +1,5 @@
-// What everybody may ask of a bot (seed 004, status_and_diagnostics, configuration_read). Answers
-// come from the board or the ledger's read side; only positions that have moved cost a turn.
+// What everybody may ask of a bot (docs/contracts/bot.md#1-where). Answers come from the board or
+// the ledger's read side; only positions that have moved cost a turn.
 #include <algorithm>
 
 #include "base/errors.h"

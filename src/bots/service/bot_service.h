@@ -1,6 +1,7 @@
-// The maker bot of a tenant (seed 004; SEMANTICS S14, S15): its life, its pulses, its configuration
-// and its keys. A bot of n symbols is n instances of the strategy inventory_rails, which plan like
-// any other strategy and whose plans go through the agent loop and nowhere else (I3).
+// The maker bot of a tenant (docs/contracts/bot.md#2-states): its life, its pulses, its
+// configuration and its keys. A bot of n symbols is n instances of the strategy inventory_rails,
+// which plan like any other strategy and whose plans go through the agent loop and nowhere else
+// (I3).
 //
 //     a call ──► is it allowed now? ──► hydrate: ask the venue for everything ──► one commit
 //     every 10 s ──► ask the venue ──► one turn: reconcile, look, act

@@ -85,7 +85,7 @@ TEST_F(Bot, RecordsWhenAPulseFetchedItsFacts) {
     EXPECT_LE(world.times("BOT_PULSE"), 5);
 }
 
-// F13 of the bots' audit: an idle bot wrote a record every ten seconds, 8,640 a day.
+// An idle bot once wrote a record every ten seconds, 8,640 a day.
 TEST_F(Bot, IdlePulsesAreCountedNotRecorded) {
     world.run_bot();
     world.pass(Duration::of_minutes(5));
@@ -145,8 +145,8 @@ TEST_F(Bot, LeavesItsOrdersWhenItIsStoppedAndListsThem) {
     EXPECT_EQ(world.times("BOT_PULSE"), pulses);
 }
 
-// 004: "Open orders remain on exchange", whatever becomes of the server. Both sides rest: an order
-// to buy is an entry, one to sell a reduction, and start-up recovery tells them apart.
+// Orders remain at the exchange, whatever becomes of the server (bot.md#2-states). Both sides rest:
+// an order to buy is an entry, one to sell a reduction, and start-up recovery tells them apart.
 TEST_F(Bot, LeavesTheOrdersOfAStopThroughRestartsOfTheServer) {
     world.run_bot();
     const auto side_count = [&](Side side) {

@@ -259,7 +259,7 @@ Result<std::monostate> ask_letter(
     return *std::move(answer);
 }
 
-// bots.md F9: an owner who lost the letter has nobody else to ask.
+// An owner who lost the letter has nobody else to ask.
 TEST(ActivationMail, IsSentAgainToWhoeverOwnsTheAddressAndNobodyIsToldMore) {
     OnboardingDesk desk;
     const auto account = desk.signup();

@@ -127,7 +127,7 @@ AccessKey OnboardingService::new_key(Turn& turn, const SecretString& secret, std
     AccessKey key;
     key.key_id = KeyId::trusted(turn.new_id("key"));
     key.label = std::move(label);
-    // All that seed 004 lets an agent call. The ledger, approvals and accounts are the owner's to
+    // All of a bot that an agent may call. The ledger, approvals and accounts are the owner's to
     // read, who can make a key with `read` for an agent that is to have them too.
     key.scopes = {Scope::bot};
     key.key_hash = sha256_hex(secret.reveal());

@@ -1,4 +1,5 @@
-// The PnL job of SEMANTICS S16: one at a time for each tenant, in the background, in slices.
+// The PnL job (docs/contracts/pnl.md#the-job): one at a time for each tenant, in the background, in
+// slices.
 //
 // All trades come from the tenant's own ledger: FILL_BOOKED is written in the turn that books a
 // trade, is never removed, and names the account, so it holds every trade the books ever took. A
@@ -70,7 +71,7 @@ struct PnlStatus {
     std::string last_outcome;
     std::optional<Timestamp> last_update;
 };
-// The answer of `pnl_status` (seed 004), with the progress of a running job.
+// The answer of `pnl_status`, with the progress of a running job.
 Json encode(const PnlStatus& status);
 // The answer of `pnl_last_update`: Unix seconds as a JSON number, or null.
 Json pnl_last_update_json(const PnlStatus& status);
@@ -105,7 +106,7 @@ public:
     // that the next start finds them unknown. This object outlives the pool's last slice.
     void shut_down() { is_closing_ = true; }
 
-    // Inside a turn of the tenant. These answer `run_pnl` and `stop_pnl` (seed 004).
+    // Inside a turn of the tenant. These answer `run_pnl` and `stop_pnl`.
     struct Order {
         VenueAccount account;
         std::int64_t lookback_days = kLookbackDaysDefault;

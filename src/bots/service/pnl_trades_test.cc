@@ -7,7 +7,7 @@
 namespace interlock {
 namespace {
 
-// F13 of the bots' audit: each run read the ledger from its first record.
+// Each run once read the ledger from its first record.
 TEST_F(PnlJob, ASecondRunReadsOnlyWhatIsNew) {
     buy_and_sell();
     const std::int64_t before = world.plane->ledger.head(world.tenant)->seq;

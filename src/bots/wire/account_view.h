@@ -1,5 +1,6 @@
-// What an account looks like from outside (seed 004, `account_status`), for the owner and for
-// agents. Tenants that nobody signed up for have the plan "operator" and are always active.
+// What an account looks like from outside (docs/contracts/onboarding.md#4-the-account), for the
+// owner and for agents. Tenants that nobody signed up for have the plan "operator" and are always
+// active.
 #pragma once
 
 #include <optional>

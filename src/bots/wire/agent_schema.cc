@@ -1,6 +1,6 @@
 // The bot platform as documents for agents: /ai/agent-schema.json and its part of /llms.txt, made
-// from the table of endpoints and their schemas. The sentences of seed 004 stand here word for
-// word.
+// from the table of endpoints and their schemas. Sentences that agents may know from the platform's
+// first description stand here unchanged.
 #include <algorithm>
 #include <array>
 

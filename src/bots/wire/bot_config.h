@@ -1,7 +1,7 @@
-// The configuration of a maker bot and the proposals that change it (seed 004, configuration_read
-// and configuration_proposals; SEMANTICS S15).
+// The configuration of a maker bot and the proposals that change it
+// (docs/contracts/bot.md#4-changes).
 //
-// The document writes numbers as floats. They are read from their text and kept as exact decimals;
+// The wire writes numbers as floats. They are read from their text and kept as exact decimals;
 // answers write them as JSON numbers.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Every endpoint of the maker-bot platform as one table (seed 004, "endpoints"). The routes, the
-// MCP tools, the published agent schema and the catalogue for language models are made from it, so
-// none can say something else.
+// Every endpoint of the maker-bot platform as one table (docs/contracts/bot.md#1-where). The
+// routes, the MCP tools, the published agent schema and the catalogue for language models are made
+// from it, so none can say something else.
 #pragma once
 
 #include <span>

@@ -21,7 +21,7 @@ TEST(BotEndpoints, IdsAndRoutesAreThereOnce) {
     EXPECT_EQ(find_bot_endpoint("withdraw"), nullptr);
 }
 
-// Every endpoint of seed 004, planned ones included, by id, method and path.
+// Every endpoint of bot.md#1-where, planned ones included, by id, method and path.
 TEST(BotEndpoints, CoverTheWholeDocument) {
     const std::set<std::string> document{
         "signup POST /signup",
@@ -100,7 +100,7 @@ TEST(BotEndpoints, RequestSchemasAreStrictAndKnowWhatMayBeLeftOut) {
     EXPECT_TRUE(run.find("required")->items().empty());
 }
 
-// Seed 004 names no such field, so it may be left out everywhere.
+// It may be left out everywhere (bot.md#1-where).
 TEST(BotEndpoints, FourteenCallsOfAgentsTakeAKey) {
     int keyed = 0;
     for (const BotEndpoint& endpoint : bot_endpoints()) {

@@ -24,7 +24,7 @@ Json schema_of(std::string_view text) {
     return *std::move(parsed);
 }
 
-// Of calls that change something. Seed 004 names none, so it may be left out.
+// Of calls that change something. It may be left out.
 constexpr std::string_view kKeySchema = R"({"type": ["string", "null"], "minLength": 1,
     "maxLength": 128, "pattern": "^[!$&-.0->@-\\[\\]-~]+$",
     "description": "The same to repeat this very call, else a new one."})";

@@ -1,5 +1,5 @@
-// Signing up for a bot and what an owner may ask of the account afterwards (seed 004, "account";
-// SEMANTICS S14, S15). docs/contracts/onboarding.md is the table of these fields.
+// Signing up for a bot and what an owner may ask of the account afterwards.
+// docs/contracts/onboarding.md is the table of these fields.
 //
 // Access keys are SecretStrings here and are written into an answer once, by the encode() of the
 // answer that shows them.

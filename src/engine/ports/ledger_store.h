@@ -50,7 +50,7 @@ struct LedgerHead {
     friend bool operator==(const LedgerHead&, const LedgerHead&) = default;
 };
 
-// Scope of an idempotency key (SEMANTICS, "scopes of keys and ids").
+// Scope of an idempotency key (turns.md#1-idempotency).
 struct AnswerKey {
     TenantId tenant_id;
     std::string function;
@@ -73,7 +73,7 @@ struct AnswerWrite {
     bool completes = false;
 };
 
-// What may be done with an effect whose fate a crash left open (S11).
+// What may be done with an effect whose fate a crash left open (turns.md#3-effects).
 enum class Delivery {
     at_most_once,  // May have run: becomes unknown and is reconciled, never sent again.
     repeatable,    // Harmless twice (cancels, notices): sent again.

@@ -129,7 +129,7 @@ TEST(ChainVerifier, ASealedChainHolds) {
     EXPECT_EQ(verifier.unsealed(), 0);
 }
 
-// Security C1: without a key nobody can hash a sealed chain anew.
+// Without a key nobody can hash a sealed chain anew.
 TEST(ChainVerifier, AChainThatWasHashedAnewHasABadSeal) {
     Chain chain;
     chain.add();
@@ -329,7 +329,7 @@ Seal break_of(const Chain& chain, std::int64_t bad_seq, std::int64_t good_seq) {
     return seal;
 }
 
-// Security C2: a cut chain goes on behind a gap, and the break is told for ever.
+// A cut chain goes on behind a gap, and the break is told for ever.
 TEST(ChainVerifier, ABreakIsWalkedOverAndTold) {
     Chain chain;
     chain.add();

@@ -10,8 +10,8 @@ std::string link_hash(std::string_view prev_hash, std::string_view canonical) {
 }
 
 // Callers' words were judged when they came in. What platforms, venues and files say was not, and a
-// credential in it would be hashed in for ever (002 §6.1.8): reasons are judged in full, details
-// for known keys, which no id of ours or of a caller's has.
+// credential in it would be hashed in for ever (audit-ledger.md#1-the-record): reasons are judged
+// in full, details for known keys, which no id of ours or of a caller's has.
 void mask_draft(AuditDraft& draft) {
     if (std::optional<std::string> reason = masked(draft.reason, SecretDepth::full)) {
         draft.reason = *std::move(reason);

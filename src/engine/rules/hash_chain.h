@@ -1,4 +1,4 @@
-// The hash chain of one tenant's ledger (SEMANTICS S14).
+// The hash chain of one tenant's ledger (docs/contracts/audit-ledger.md#2-the-chain).
 //
 //     hash(n) = SHA-256( hash(n-1) as hex || canonical text of record n without `hash` )
 //

@@ -50,7 +50,7 @@ ChainVerifier verified(const std::vector<Entry>& entries) {
     return verifier;
 }
 
-// S14: hash = SHA256(prev_hash || JCS(record without hash)), genesis 64 zeros.
+// hash = SHA256(prev_hash || JCS(record without hash)), genesis 64 zeros.
 TEST(HashChain, FirstHashIsOverGenesisAndTheCanonicalText) {
     const Entry first = chain_of(1).front();
     EXPECT_EQ(first.hash, sha256_hex(std::string(64, '0') + first.text));

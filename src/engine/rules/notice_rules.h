@@ -1,4 +1,4 @@
-// Which records people are told of (docs/contracts/notices.md §1).
+// Which records people are told of (docs/contracts/notices.md#1-what-is-told-and-to-whom).
 #pragma once
 
 #include <optional>

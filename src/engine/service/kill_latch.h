@@ -1,5 +1,5 @@
-// The latch of the kill switch in the effect path (SEMANTICS S13): atomics only, set by whichever
-// thread receives the call, before any queue, lock or disk.
+// The latch of the kill switch in the effect path (docs/contracts/kill-switch.md#1-turning-it-on):
+// atomics only, set by whichever thread receives the call, before any queue, lock or disk.
 //
 // A send is bracketed by a SendPermit. raise() makes every later try_send() fail at once, and
 // in_flight() tells how many sends that began before are still under way; when it reaches zero

@@ -26,7 +26,7 @@ TEST(KillLatch, GlobalStopsEveryone) {
     EXPECT_FALSE(latch->try_send(kOther));
 }
 
-// S13: an activation that comes in while a release is being decided must win.
+// An activation that comes in while a release is being decided must win.
 TEST(KillLatch, LowerDoesNotUndoALaterActivation) {
     const auto latch = std::make_unique<KillLatch>();
     latch->raise(kDemo);

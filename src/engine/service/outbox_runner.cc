@@ -27,7 +27,7 @@ EffectOutcome OutboxRunner::refuse(
 }
 
 EffectOutcome OutboxRunner::run_one(const OutboxItem& effect) {
-    // Cancels are what the kill switch is for; what could trade needs a permit (S13).
+    // Cancels are what the kill switch is for; what could trade needs a permit.
     const bool cancels = adds_no_exposure(effect.kind);
     std::optional<KillLatch::SendPermit> permit;
     if (!cancels) {

@@ -2,8 +2,8 @@
 //
 // run_one() and settle() are synchronous: the server calls them from its outbox threads, the
 // simulator directly. Right before the send stand the kill latch, the KILL file and the effect's
-// not_after (I6, S11). An effect whose fate is not known becomes `unknown` and is settled by asking
-// the sink, never by sending again (I4).
+// not_after (I6; turns.md#3-effects). An effect whose fate is not known becomes `unknown` and is
+// settled by asking the sink, never by sending again (I4).
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ inline constexpr std::string_view kCancelAllKind = "cancel_all";
 inline constexpr std::string_view kCancelKind = "cancel";
 inline constexpr std::string_view kReportKind = "venue_report";
 
-// Cancels and questions add no exposure: they pass the kill switch and never grow too old (S13).
+// Cancels and questions add no exposure: they pass the kill switch and never grow too old.
 inline bool adds_no_exposure(std::string_view kind) {
     return kind == kCancelAllKind || kind == kCancelKind || kind == kReportKind;
 }

@@ -1,5 +1,5 @@
 // Tests of the outbox: what is sent and what is not, what its answer means, and what is asked about
-// afterwards instead of being sent again (I4, I6, S11).
+// afterwards instead of being sent again (I4, I6).
 #include "engine/service/outbox_runner.h"
 
 #include <gtest/gtest.h>

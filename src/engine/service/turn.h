@@ -116,7 +116,7 @@ struct EffectDraft {
     std::string kind;
     Json json;
     Delivery delivery = Delivery::at_most_once;
-    // S11: an order effect is void when it could not be sent within this time of its commit.
+    // An order effect is void when it could not be sent within this time of its commit.
     Duration life = Duration::of_seconds(2);
 };
 

@@ -43,7 +43,7 @@ public:
     void submit_internal(TurnRequest request);
 
     std::size_t waiting() const { return queue_.size(); }
-    // False once the engine has not gone round for `limit`; the dead-man's view (S13).
+    // False once the engine has not gone round for `limit`; the dead-man's view.
     bool is_alive(Duration now_monotonic, Duration limit) const;
     // Before start(): read at every round, for the heartbeat. Until the first one, which a busy
     // machine may keep waiting, the engine counts as having gone round now.

@@ -287,7 +287,7 @@ TEST_F(TurnFold, AColleagueOfACallerThatRunsWildIsStillRecorded) {
     EXPECT_FALSE(refused("wild again"));
 }
 
-// L12 of the security audit: what a start reads does not grow with what was ever recorded.
+// What a start reads does not grow with what was ever recorded.
 TEST_F(TurnFold, AStartReadsNoRecordsBeforeTheLastCheckpoint) {
     for (int i = 0; i < 400; ++i) {
         world.submit(plain_turn([](Turn& turn) { EXPECT_TRUE(turn.audit(turn.draft("X"))); }));

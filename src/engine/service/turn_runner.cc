@@ -470,7 +470,7 @@ void TurnRunner::fail_all(std::vector<Decided>& decided, const Error& error) {
     parts_.observer.on_commit_failure(error);
     clear_state_cache();
     // A conflict wrote nothing. Anything else left the store in a state that only a re-opened store
-    // can tell, and a ledger that cannot be written stops all trading (S13).
+    // can tell, and a ledger that cannot be written stops all trading.
     const bool nothing_written = error == errors::conflict;
     if (!nothing_written && commit_failure_rule_) {
         commit_failure_rule_(error);

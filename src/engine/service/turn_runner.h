@@ -1,4 +1,4 @@
-// Runs batches of turns against a store with group commit (ARCHITECTURE §3).
+// Runs batches of turns against a store with group commit (ARCHITECTURE.md#one-turn).
 //
 // Synchronous and single-threaded: turn_engine feeds it from a queue in the server, the simulator
 // calls it directly. Invariants kept here:

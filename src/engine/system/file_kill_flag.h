@@ -1,5 +1,5 @@
 // The file `KILL` in the data folder: anything of that name stops the plane, whoever put it there
-// and however, so that `touch KILL` works when nothing else does (S13).
+// and however, so that `touch KILL` works when nothing else does.
 #pragma once
 
 #include <cstddef>

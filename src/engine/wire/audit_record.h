@@ -1,5 +1,5 @@
-// One record of the audit ledger: the minimum schema of seed 002 §6.3, plus what makes it a chain
-// (SEMANTICS S14). docs/contracts/audit-ledger.md is the table of these fields.
+// One record of the audit ledger: what was done, by whom and why, and what makes it a chain.
+// docs/contracts/audit-ledger.md#1-the-record is the table of these fields.
 //
 // The canonical text (RFC 8785) of the record without `hash` is what gets hashed:
 //     hash = SHA-256(prev_hash_hex || canonical_text)
@@ -19,7 +19,7 @@ namespace interlock {
 enum class AuditStep { plan, validate, dry_run, execute, verify, record, control };
 enum class AuditActor { codex, python, human };  // Planner, this executor, a person.
 enum class AuditStatus { started, passed, failed, skipped };
-enum class AuditSeverity { info, critical };  // A critical record is an alert (002 §4.4).
+enum class AuditSeverity { info, critical };  // A critical record is an alert.
 
 std::string_view to_word(AuditStep step);
 std::string_view to_word(AuditActor actor);

@@ -71,9 +71,9 @@ using SessionId = Id<SessionTag>;
 using IntentId = Id<IntentTag>;
 using StrategyId = Id<StrategyTag>;
 using AccountId = Id<AccountTag>;
-using ConcernId = Id<ConcernTag>;          // An account and one of its markets (SEMANTICS S2).
+using ConcernId = Id<ConcernTag>;          // An account and one of its markets.
 using NoticeId = Id<NoticeTag>;            // Derived from the record it tells of.
-using OrderClientId = Id<OrderClientTag>;  // Derived from the intent (SEMANTICS S10).
+using OrderClientId = Id<OrderClientTag>;  // Derived from the intent.
 
 // The chain of what belongs to no tenant: global kill switch, tenants coming and going, start-up.
 inline TenantId system_tenant() {

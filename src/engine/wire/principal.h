@@ -42,7 +42,8 @@ struct Principal {
 // "agent:key_…", "human:hum_…", "operator:local", "internal:recovery": as the ledger names it.
 std::string to_text(const Principal& principal);
 
-// The word of seed 002 for this principal: a planner is codex, a person human, the rest python.
+// The `actor` in the records of this principal: a planner is codex, a person human, the rest
+// python.
 AuditActor actor_of(const Principal& principal);
 
 Principal internal_principal(std::string rule);

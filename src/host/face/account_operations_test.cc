@@ -119,7 +119,7 @@ TEST_F(AccountOperations, MarkTheCookieSecureUnderTls) {
     EXPECT_TRUE(cookie_of(call("login", login_body())).ends_with("; Secure"));
 }
 
-TEST_F(AccountOperations, WorkBehindAProxyThatEndsTls) {  // Security audit, H4.
+TEST_F(AccountOperations, WorkBehindAProxyThatEndsTls) {
     own_ = OwnOrigin("https://desk.example");
     http_.headers = {{"Host", "desk.example"}, {"Origin", "https://desk.example"}};
     EXPECT_TRUE(cookie_of(call("login", login_body())).ends_with("; Secure"));

@@ -19,10 +19,10 @@ inline constexpr ErrorKind looks_like_secret{
 }  // namespace errors
 
 // The door of secrets: what a caller wrote is judged here, before anything is made of it, so that
-// no record, artifact, state or log ever holds a credential (002 §6.1.8). Free text is masked. An
-// id with a known key's shape is refused, never masked, since two masked ids would be one; only a
-// stop goes through all the same, with the id replaced by its digest. Secrets that the operation's
-// schema asks for (a password, an exchange key) are left as they are.
+// no record, artifact, state or log ever holds a credential (audit-ledger.md#1-the-record). Free
+// text is masked. An id with a known key's shape is refused, never masked, since two masked ids
+// would be one; only a stop goes through all the same, with the id replaced by its digest. Secrets
+// that the operation's schema asks for (a password, an exchange key) are left as they are.
 Result<void> judge_secrets(const Operation& operation, ApiCall& call);
 
 // Checks names and integer ranges; unknown names are problems.
@@ -32,8 +32,8 @@ Result<void> check_query(
 // An integer query parameter that check_query() has passed, or `otherwise` when absent.
 std::int64_t query_integer(const ApiCall& call, const std::string& name, std::int64_t otherwise);
 
-// SHA-256 hex of the canonical request: operation, tenant and decoded body (SEMANTICS, "what gets
-// hashed").
+// SHA-256 hex of the canonical request: operation, tenant and decoded body
+// (turns.md#1-idempotency).
 Result<std::string> request_hash(const ApiCall& call, std::string_view operation_id);
 
 }  // namespace interlock

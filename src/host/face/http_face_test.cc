@@ -281,7 +281,7 @@ TEST_F(HttpFaceTest, AnswersUnderTheHostOfThePublicUrl) {
     EXPECT_EQ(status_as("other.example"), 403);
 }
 
-// Security audit, H4: the STOP button behind a proxy that ends TLS.
+// The STOP button behind a proxy that ends TLS.
 TEST_F(HttpFaceTest, APageOfThePublicUrlMayStopAndNoOtherMay) {
     const LoggedIn human = desk_.add_tenant_with_human("third", "owner@example.com");
     const auto stop_from = [&](const std::string& origin) {

@@ -38,7 +38,7 @@ TEST(OwnOrigin, IsNotTwoOrigins) {
         {{"Host", "a:1"}, {"Origin", "http://a:1"}, {"Origin", "http://evil.example"}})));
 }
 
-TEST(OwnOrigin, IsThePublicUrlWhateverAProxyMakesOfSchemeAndHost) {  // Security audit, H4.
+TEST(OwnOrigin, IsThePublicUrlWhateverAProxyMakesOfSchemeAndHost) {
     const OwnOrigin own("https://Desk.Example:443/interlock");
     EXPECT_EQ(own.public_origin(), "https://desk.example");
     EXPECT_EQ(own.public_host(), "desk.example");

@@ -23,7 +23,8 @@ HttpResponse problem(const Error& error);
 // The same for a known operation.
 HttpResponse problem(const Error& error, const Operation& operation);
 // The body of a refusal. The planner's tools promise `status`, `errors` and `audit_ref` in every
-// answer (seed 002 §2.1), so theirs has them too; what never reached the engine has no record.
+// answer (agent-loop.md#tools), so theirs has them too; what never reached the engine has no
+// record.
 Json error_body(const Error& error, const Operation& operation);
 HttpResponse to_response(ApiReply reply);
 // What protects a browser; added to every response of the HTTP face.

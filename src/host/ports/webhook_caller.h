@@ -1,4 +1,4 @@
-// Calls the servers of tenants, whose URLs nobody of this host chose (R13).
+// Calls the servers of tenants, whose URLs nobody of this host chose (notices.md#4-the-webhook).
 #pragma once
 
 #include <string>

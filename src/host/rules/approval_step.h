@@ -1,4 +1,4 @@
-// The approvals desk as pure rules (SEMANTICS S14 and the ruling on two people).
+// The approvals desk as pure rules (docs/contracts/approvals.md#2-who-decides).
 //
 //     pending --vote--> pending | approved --consume--> consumed
 //        |---reject--> rejected

@@ -46,7 +46,7 @@ TEST(ApprovalStep, OneHumanApprovesWhatAnAgentAskedFor) {
     EXPECT_EQ(approved->state, ApprovalState::approved);
 }
 
-// S14: agents never approve; ARCHITECTURE §6: the operator approves nothing.
+// Agents never approve, and the operator approves nothing.
 TEST(ApprovalStep, AgentsOperatorsAndTheProgramNeverApprove) {
     for (const PrincipalKind kind :
          {PrincipalKind::agent, PrincipalKind::host_operator, PrincipalKind::internal}) {
@@ -94,7 +94,7 @@ TEST(ApprovalStep, OwnRequestNeedsAnotherHumanWhenThereIsOne) {
     EXPECT_TRUE(approve(own, by(human("hum_2"))));
 }
 
-// The ruling: what the tenant's only human asked for counts with fresh re-authentication (5 min).
+// What the tenant's only human asked for counts with fresh re-authentication (5 min).
 TEST(ApprovalStep, OnlyHumanApprovesOwnRequestWithAFreshLogin) {
     Approval own = pending();
     own.requested_by = "human:hum_1";

@@ -1,4 +1,5 @@
-// What an exchange key may do and whether we take it, as pure functions (SEMANTICS S14).
+// What an exchange key may do and whether we take it, as pure functions
+// (docs/contracts/vault.md#2-what-a-key-may-do).
 //
 // A key must read and trade spot. One that can move money away or borrow is refused however it came
 // to us: what an agent cannot be trusted with must not be possible at the venue either.
@@ -54,7 +55,7 @@ struct KeyVerdict {
 // `permissions`: nothing when the venue could not be asked.
 KeyVerdict judge_key(const std::optional<KeyPermissions>& permissions, Timestamp now);
 
-// S14: what cannot be verified trades on paper and nowhere else.
+// What cannot be verified trades on paper and nowhere else.
 bool may_use_key(const KeyVerdict& verdict, std::string_view exchange);
 
 // {"standing", "faults", "warnings"}, by their words.

@@ -77,7 +77,7 @@ TEST(ExchangeKeyPolicy, WhatTheVenueDidNotSayIsUnverified) {
     EXPECT_EQ(judge_key(std::nullopt, kNow), (KeyVerdict{KeyStanding::unverified, {}, {}}));
 }
 
-// S14: cannot verify: live refused, paper allowed.
+// What cannot be verified: live refused, paper allowed.
 TEST(ExchangeKeyPolicy, AnUnverifiedKeyIsUsedOnPaperOnly) {
     const KeyVerdict unverified = judge_key(std::nullopt, kNow);
     EXPECT_TRUE(may_use_key(unverified, "paper"));

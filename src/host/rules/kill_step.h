@@ -1,4 +1,4 @@
-// The kill switch as a state machine (SEMANTICS S13; seed 002 §6.1.1, §6.2.3).
+// The kill switch as a state machine (docs/contracts/kill-switch.md#1-turning-it-on).
 //
 //     inactive --activate--> active --request_release--> active (release pending)
 //        ^                      ^                              |
@@ -29,7 +29,7 @@ struct KillState {
     std::optional<ApprovalId> release_approval_id;
     std::int64_t activations = 0;  // Counts repeats too.
     // After a release trading stays off until someone turns it on, unless the release says that it
-    // goes on, and defensive for a while (S13).
+    // goes on, and defensive for a while.
     bool trading_enabled = true;
     std::optional<Timestamp> defensive_until;
     std::string audit_ref;  // Of the latest change.
@@ -61,7 +61,7 @@ KillStep activate(KillState state, const KillCall& call, KillCause cause);
 // A release was asked for; the desk's request is `approval_id`.
 KillStep request_release(KillState state, const KillCall& call, const ApprovalId& approval_id);
 
-// What must hold before a release (S13); facts gathered by the service.
+// What must hold before a release (kill-switch.md#2-turning-it-off); facts gathered by the service.
 struct ReleaseFacts {
     std::int64_t unknown_effects = 0;
     bool chain_valid = false;

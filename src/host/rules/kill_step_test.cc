@@ -17,7 +17,7 @@ KillCall call(const std::string& reason) {
     return call;
 }
 
-// S13: anyone may activate.
+// Anyone may activate.
 TEST(KillStep, ActivationStopsRecordsAndCancels) {
     const KillStep step = activate({}, call("spread looks wrong"), KillCause::agent);
     EXPECT_TRUE(step.state.active);
@@ -29,7 +29,7 @@ TEST(KillStep, ActivationStopsRecordsAndCancels) {
     EXPECT_EQ(step.audit[0].severity, AuditSeverity::critical);
 }
 
-// S13: repeated activation is a success that keeps the first reason.
+// A repeated activation is a success that keeps the first reason.
 TEST(KillStep, RepeatedActivationKeepsTheFirstReason) {
     KillStep first = activate({}, call("first"), KillCause::agent);
     const KillStep second = activate(std::move(first.state), call("second"), KillCause::human);
@@ -48,7 +48,7 @@ TEST(KillStep, AskingForAReleaseReleasesNothing) {
     EXPECT_EQ(asked.state.release_approval_id, ApprovalId::trusted("apr_1"));
 }
 
-// S13: afterwards trading stays off until separately enabled, and defensive for 15 minutes.
+// Afterwards trading stays off until separately enabled, and defensive for 15 minutes.
 TEST(KillStep, ReleaseLeavesTradingOffAndDefensive) {
     KillStep on = activate({}, call("x"), KillCause::agent);
     const KillStep off =
@@ -67,7 +67,7 @@ TEST(KillStep, DeclinedReleaseForgetsTheRequestAndStaysOn) {
     EXPECT_FALSE(declined.state.release_approval_id);
 }
 
-// S13: release needs zero unknown orders and a valid chain; a fact that is missing says no (I5).
+// A release needs zero unknown orders and a valid chain; a fact that is missing says no (I5).
 TEST(KillStep, ReleaseIsBlockedByWhatIsUnsettled) {
     EXPECT_FALSE(why_not_released({.chain_valid = true}));
     EXPECT_TRUE(why_not_released({}));

@@ -1,5 +1,5 @@
 // One tenant's notices on their way: who is told what, when, and when it is over
-// (docs/contracts/notices.md §2). Pure: the row comes in and goes out as a value.
+// (docs/contracts/notices.md#2-how-it-leaves). Pure: the row comes in and goes out as a value.
 //
 // Invariants:
 //   - a notice is held until every outlet that is to tell it has told it or given up;

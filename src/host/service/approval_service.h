@@ -1,4 +1,5 @@
-// The approvals desk (SEMANTICS S14): durable requests to humans, bound to a payload, used once.
+// The approvals desk (docs/contracts/approvals.md#1-what-an-approval-is): durable requests to
+// humans, bound to a payload, used once.
 //
 // Other services ask for an approval inside their own turn and register what carries it out. When
 // enough humans have approved, the payload is executed in the very turn of the last vote, so there

@@ -1,5 +1,5 @@
 // The approvals desk around its pure rules: what is kept, counted, listed, recorded and carried
-// out, and what a request that nobody answers comes to (SEMANTICS S14).
+// out, and what a request that nobody answers comes to (approvals.md#1-what-an-approval-is).
 #include "host/service/approval_service.h"
 
 #include <gtest/gtest.h>
@@ -225,7 +225,7 @@ TEST_F(ApprovalDesk, AHundredMayBePendingAndThoseOfOthersOrDecidedDoNotCount) {
     EXPECT_TRUE(ask(PlaneWorld::agent("other"), kOther));
 }
 
-// An agent that asks and asks fills its own places only (bots F6).
+// An agent that asks and asks fills its own places only.
 TEST_F(ApprovalDesk, PlacesAreKeptForWhatHumansAskFor) {
     constexpr std::int64_t kOthers = ApprovalService::kPendingMax - ApprovalService::kHumanPlaces;
     for (std::int64_t i = 0; i < kOthers; ++i) {

@@ -1,5 +1,5 @@
-// Three internal errors in a row stop their tenant (seed 002 §1, global failure branch; SEMANTICS
-// S13): a plane that is wrong about itself must not go on trading.
+// Three internal errors in a row stop their tenant (docs/contracts/kill-switch.md#1-turning-it-on):
+// a plane that is wrong about itself must not go on trading.
 //
 // Invariants:
 // - Only our own mistakes count: a refusal, a full queue, a disk or venue that fails are none.

@@ -1,4 +1,5 @@
-// The kill switch (SEMANTICS S13, I6): every way in, one record, one way out.
+// The kill switch (docs/contracts/kill-switch.md#1-turning-it-on, I6): every way in, one record,
+// one way out.
 //
 // Order of acts on activation: the latch (receiving thread, no queue) → the record (urgent lane) →
 // cancels. If the record cannot be committed the latch stays up, the KILL file is written and the

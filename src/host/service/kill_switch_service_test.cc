@@ -1,4 +1,4 @@
-// The kill switch with its desk: every way in, one way out (SEMANTICS S13, S14; I6).
+// The kill switch with its desk: every way in, one way out (kill-switch.md#2-turning-it-off; I6).
 #include "host/service/kill_switch_service.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST(KillSwitch, StaysOnAcrossARestart) {
     EXPECT_FALSE(world.plane->latch.is_raised(TenantId::trusted("other")));
 }
 
-// S13: a failed commit leaves it on, the KILL file is written, cancels go out all the same.
+// A failed commit leaves it on, the KILL file is written, cancels go out all the same.
 TEST(KillSwitch, FailedRecordLeavesItOnAndCancels) {
     PlaneWorld world;
     world.store.broken = true;
@@ -87,7 +87,7 @@ TEST(KillSwitch, FailedRecordLeavesItOnAndCancels) {
     EXPECT_EQ(world.waiting_effects[0].kind, kCancelAllKind);
 }
 
-// S13: py_set_kill_switch(active=false) without an approval: error approval_required, unchanged.
+// py_set_kill_switch(active=false) without an approval: error approval_required, unchanged.
 TEST(KillSwitch, AgentsReleaseAnswersApprovalRequired) {
     PlaneWorld world;
     set(world, true, PlaneWorld::agent());

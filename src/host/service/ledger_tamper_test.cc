@@ -1,6 +1,6 @@
 // Whoever can write the database, but does not hold the sealing key, is found out: by verification
 // without the server, and by the server's start, which goes on behind a break and lets nobody trade
-// until a human has looked (ADR 0015; security C1 to C3).
+// until a human has looked (ADR 0015).
 #include <gtest/gtest.h>
 
 #include <limits>

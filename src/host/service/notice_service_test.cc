@@ -165,7 +165,7 @@ TEST(Notices, TheRowOfTheWebhookHangsOnTheChain) {  // 4.4: it says where facts 
     EXPECT_TRUE(entries.back().canonical_json.contains("notify/demo"));
 }
 
-TEST(Notices, AnAddressInsideIsRefusedWhenItIsSet) {  // 4.1, R13
+TEST(Notices, AnAddressInsideIsRefusedWhenItIsSet) {  // notices.md 4.1
     PrincipalDesk desk;
     const Principal ann = add_ann(desk);
     for (const char* url :

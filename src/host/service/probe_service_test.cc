@@ -64,7 +64,7 @@ TEST(ProbeService, NobodyHearsOfSuccessWhenTheCommitFails) {
     EXPECT_TRUE(world.waiting_effects.empty());
 }
 
-// S13: a ledger that cannot be written stops trading, and the file says so.
+// A ledger that cannot be written stops trading, and the file says so.
 TEST(ProbeService, FailedCommitLatchesEverything) {
     PlaneWorld world;
     world.store.broken = true;
@@ -99,7 +99,7 @@ TEST(ProbeService, WaitingCallerIsAnsweredWhenTheSinkHas) {
     EXPECT_EQ(world.sink.performed.size(), 1u);
 }
 
-// I4, S11: an effect that may have run is unknown after a crash, is asked about, never sent again.
+// I4: an effect that may have run is unknown after a crash, is asked about, never sent again.
 TEST(ProbeService, EffectInterruptedByACrashIsSettledNotResent) {
     PlaneWorld world;
     world.probe("k1", true, true);
@@ -140,7 +140,7 @@ TEST(ProbeService, LostAnswerOfTheSinkIsUnknownUntilSettled) {
     EXPECT_EQ(world.plane->outbox.settle(effect).fate, EffectFate::done);
 }
 
-// S11: an order effect is void when it was not sent within two seconds of its commit.
+// An order effect is void when it was not sent within two seconds of its commit.
 TEST(ProbeService, StaleEffectIsNotSent) {
     PlaneWorld world;
     world.probe("k1", true);

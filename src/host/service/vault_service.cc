@@ -388,7 +388,7 @@ Result<Outcome<KeyReport>> VaultService::decide_check(Turn& turn, const Doubted&
     draft.detail.set("moment", to_word(doubted.which.moment));
     draft.detail.set("verdict", encode(report.verdict));
     if (report.verdict.standing == KeyStanding::refused) {
-        // S13: what a key may do has changed. Whoever trades with it has to be stopped as well.
+        // What a key may do has changed. Whoever trades with it has to be stopped as well.
         draft.event = "VAULT_KEYS_WIPED";
         draft.severity = AuditSeverity::critical;
         remove_entry(row, exchange);

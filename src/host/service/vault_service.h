@@ -33,7 +33,7 @@ struct KeyReport {
 };
 Json encode(const KeyReport& report);
 
-// Whether a tenant has keys, as seed 004's `exchange_status` tells it, and more.
+// Whether a tenant has keys, as `exchange_status` tells it, and more.
 struct VaultPresence {
     struct Entry {
         std::string exchange;
@@ -58,7 +58,7 @@ struct RotationReport {
 };
 Json encode(const RotationReport& report);
 
-// When a stored key is looked at again (S14).
+// When a stored key is looked at again (vault.md#2-what-a-key-may-do).
 enum class KeyMoment { initialise, start, daily, venue_doubt };
 std::string_view to_word(KeyMoment moment);
 

@@ -94,7 +94,7 @@ TEST(Vault, WarnsAndTakes) {
     EXPECT_NE(to_text(encode(*report)).find("no_ip_restriction"), std::string::npos);
 }
 
-// S14: cannot verify: paper allowed, live refused.
+// What cannot be verified: paper allowed, live refused.
 TEST(Vault, TakesUnverifiedKeysOnPaperOnly) {
     VaultDesk desk;
     desk.paper.set_reachable(false);

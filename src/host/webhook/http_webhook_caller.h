@@ -1,4 +1,5 @@
-// Posts to tenants' webhooks through the guard (R13): no redirect, a short wait, a small answer.
+// Posts to tenants' webhooks through the guard (notices.md#4-the-webhook): no redirect, a short
+// wait, a small answer.
 #pragma once
 
 #include <atomic>

@@ -63,7 +63,7 @@ TEST(HttpWebhookCaller, PostsTheBodyWithItsSignature) {  // notices.md 4.2
     EXPECT_FALSE(request.header("authorization"));
 }
 
-TEST(HttpWebhookCaller, JudgesBothTimes) {  // notices.md 4.1; R13: the name may have moved.
+TEST(HttpWebhookCaller, JudgesBothTimes) {  // notices.md 4.1: the name may have moved.
     Receiver receiver(text_response(204, "text/plain", ""));
     HttpWebhookCaller caller(looked_up_as({"127.0.0.1"}));
     EXPECT_EQ(caller.judge(receiver.url()).error(), errors::url_not_allowed);

@@ -1,5 +1,5 @@
 // An approval: one request to a human, bound to the hash of exactly one payload, usable once, with
-// an expiry. docs/contracts/approvals.md is the table of these fields (SEMANTICS S14).
+// an expiry. docs/contracts/approvals.md is the table of these fields.
 #pragma once
 
 #include <optional>
@@ -47,7 +47,7 @@ inline constexpr ErrorKind too_many_approvals{
     "too_many_approvals", 429, false, "Decide or let expire some of the pending approvals first."};
 }  // namespace errors
 
-// The six of seed 002 §6.2, then configuration proposals and key provisioning (seed 004).
+// What the loop and its control ask for, then configuration proposals and key provisioning.
 enum class ApprovalKind {
     live_mode,
     risk_limits,

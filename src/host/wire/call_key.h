@@ -1,5 +1,5 @@
-// The key under which a bot call can be repeated. Seed 004 knows none, so every call may leave it
-// out; the face reads its value, the decoders only let it pass.
+// The key under which a bot call can be repeated. Every call may leave it out (bot.md#1-where); the
+// face reads its value, the decoders only let it pass.
 #pragma once
 
 #include "codec/field_reader.h"

@@ -1,5 +1,5 @@
-// Exchange credentials as they come in (seed 004, `update_exchange_keys`), and the venue's word on
-// what a key may do. docs/contracts/vault.md is the table of these fields.
+// Exchange credentials as they come in (`update_exchange_keys`), and the venue's word on what a key
+// may do. docs/contracts/vault.md is the table of these fields.
 //
 // There is no encode() of ExchangeKeys, on purpose: a secret that can be written as JSON will one
 // day stand in an answer or a log line. Only the vault turns one into bytes, to seal them.
@@ -38,7 +38,7 @@ inline constexpr std::size_t kApiKeyLengthMax = 512;
 inline constexpr std::size_t kApiSecretLengthMax = 4096;  // Room for a private key in PEM.
 inline constexpr std::size_t kApiPasswordLengthMax = 512;
 
-// The venue that is part of this program: no real money behind it (S14, S15).
+// The venue that is part of this program: no real money behind it.
 inline constexpr std::string_view kPaperExchange = "paper";
 
 // 1 to 32 of a–z, 0–9, '-' and '_'.

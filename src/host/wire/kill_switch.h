@@ -1,4 +1,4 @@
-// The kill switch on the wire: seed 002 §2.2 H (`py_set_kill_switch`) and our own `/kill`.
+// The kill switch on the wire: `py_set_kill_switch` and our own `/kill`.
 // docs/contracts/kill-switch.md is the table of these fields.
 #pragma once
 

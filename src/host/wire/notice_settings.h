@@ -1,5 +1,5 @@
-// Who is told and where: docs/contracts/notices.md §3. The row says where facts of the tenant go,
-// so it is one of the protected ones (engine/rules/protected_rows.h).
+// Who is told and where: docs/contracts/notices.md#3-what-a-person-decides. The row says where
+// facts of the tenant go, so it is one of the protected ones (engine/rules/protected_rows.h).
 #pragma once
 
 #include <map>

@@ -89,7 +89,7 @@ Json open_orders(const CanonicalStateInput& input) {
     Json list = Json::array();
     for (const SymbolBook& book : input.books) {
         for (const OrderRecord& order : book.open) {
-            // An unknown order shows as new and uncertain (S11).
+            // An unknown order shows as new and uncertain.
             Json entry = Json::object({
                 {"order_client_id", order.id().text()},
                 {"symbol", book.symbol.text()},

@@ -1,5 +1,5 @@
-// What a planner sees of its account (seed 002 §2.2 A), with the allowed envelope and the stops
-// beside it, and of the market (§2.2 B).
+// What a planner sees of its account (docs/contracts/agent-loop.md#what-a-planner-is-told), with
+// the allowed envelope and the stops beside it, and of the market.
 #pragma once
 
 #include <vector>

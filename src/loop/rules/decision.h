@@ -1,6 +1,6 @@
-// One decision on its way through the loop (seed 002 §1): what was planned, what the gates and the
-// dry run said and on which facts, what was sent, and what the venue made of it. Stored whole, so
-// that a restart goes on where it stopped and a replay finds every input.
+// One decision on its way through the loop (docs/contracts/agent-loop.md#states): what was planned,
+// what the gates and the dry run said and on which facts, what was sent, and what the venue made of
+// it. Stored whole, so that a restart goes on where it stopped and a replay finds every input.
 //
 //     planned ─► rejected                      (a gate said no; may be planned again)
 //        └─► validated ─► aborted              (the dry run said no; likewise)
@@ -51,7 +51,7 @@ struct StepInputs {
     friend bool operator==(const StepInputs&, const StepInputs&) = default;
 };
 
-// One row of `execution` (seed 002 §2.2 E).
+// One row of `execution` in the answer of py_execute_plan.
 struct Execution {
     IntentId intent_id;
     OrderClientId order_client_id;
@@ -114,8 +114,8 @@ bool is_answered(const Decision& decision);
 // ok: every order acked; partial: some; error: none.
 std::string_view execution_status(const Decision& decision);
 
-// Why these intents may not be executed under this decision; nothing when they may (S7 "proof of
-// gating", S10). `now` decides about expiry.
+// Why these intents may not be executed under this decision; nothing when they may
+// (agent-loop.md#proof-of-passing). `now` decides about expiry.
 struct ExecuteClaim {
     const Plan& plan;  // approved_intents and cancels.
     Timestamp now;
@@ -126,7 +126,7 @@ std::optional<Error> why_not_executable(const Decision& decision, const ExecuteC
 Json encode_execution(const Decision& decision);
 Json encode_timestamps(const Decision& decision);
 
-// The replay record of seed 002 §5.3.
+// The replay record (replay.md#1-what-is-replayed).
 Json replay_record(const Decision& decision);
 
 }  // namespace interlock

@@ -1,5 +1,5 @@
-// The identity of an order (seed 002 §5.1, SEMANTICS S10): derived from what it is, so that the
-// same intent can never become two orders.
+// The identity of an order (docs/contracts/agent-loop.md#order-ids): derived from what it is, so
+// that the same intent can never become two orders.
 #pragma once
 
 #include "account/wire/intent.h"

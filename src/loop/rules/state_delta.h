@@ -1,5 +1,5 @@
 // What a decision did to its account, and what that measures, as they stand when it is recorded
-// (seed 002 §1 S6, §5.3 `outputs`).
+// (docs/contracts/agent-loop.md#what-a-decision-measures).
 //
 // Only what is the decision's own counts: its orders, what was booked of them, its cancels. The
 // account as a whole is no part of it, because other decisions change that at the same time.

@@ -42,7 +42,7 @@ void decide(LoopWorld& world, std::function<void(Turn&)> change) {
     world.submit(std::move(turn));
 }
 
-// S13: the lane of the stops is short and shared by all tenants.
+// The lane of the stops is short and shared by all tenants.
 TEST(LoopAttack, AFloodOfStopsCostsNobodyItsCancels) {
     constexpr std::size_t kStops = 100;
     LoopWorld world;
@@ -67,7 +67,7 @@ TEST(LoopAttack, AFloodOfStopsCostsNobodyItsCancels) {
     }
 }
 
-// S13: a global stop reaches every account, also those behind one that cannot be reached.
+// A global stop reaches every account, also those behind one that cannot be reached.
 TEST(LoopAttack, AnUnreachableAccountDoesNotKeepAnothersOrdersOpen) {
     LoopWorld world;
     std::vector<VenueAccount> accounts;

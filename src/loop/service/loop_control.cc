@@ -117,7 +117,8 @@ void LoopControl::get_limits(Caller caller, AccountId account_id, Reply reply) {
     parts_.submit(std::move(turn));
 }
 
-// NEVER 7 of §6.1: nobody loosens a limit alone, and an agent never by itself.
+// N7 of agent-loop.md#what-no-agent-can-do: nobody loosens a limit alone, and an agent never by
+// itself.
 Result<TurnReply> LoopControl::run(Turn& turn, const ChangeLimitsRequest& request) {
     TRY_ASSIGN(Opened opened, open(turn, request.call.account_id));
     LimitDelta tighter;
@@ -281,7 +282,7 @@ Result<void> LoopControl::save_mode(Turn& turn, TradeMode from, TradeMode to) {
 }
 
 // Anyone of the tenant may stop trading; only a human starts it. After the release of a kill switch
-// this is also what ends its aftermath (S13).
+// this is also what ends its aftermath.
 Result<TurnReply> LoopControl::run(Turn& turn, const SetTradingRequest& request) {
     const TenantId& tenant_id = turn.tenant_id();
     if (request.enabled && turn.principal().kind != PrincipalKind::human) {

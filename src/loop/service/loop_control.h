@@ -1,4 +1,4 @@
-// Control of the agent loop by people (seed 002 §4.4, §6.1, §6.2; SEMANTICS S8, S12–S14).
+// Control of the agent loop by people (docs/contracts/agent-loop.md#control-by-people).
 //
 // What makes an account safer happens at once; what makes it looser becomes an approval that is
 // bound to the account, the values it was asked for and the values it starts from. A refusal by a

@@ -306,7 +306,7 @@ Result<TurnReply> LoopControl::run(Turn& turn, const ResumeRecoveryRequest& requ
             Json::object({{"phase", "recovering"}, {"status", "applied"}, {"audit_ref", ref}}))};
 }
 
-// The peak moves by approval only (S8).
+// The peak is set back by approval only.
 Result<TurnReply> LoopControl::run(Turn& turn, const ResetDrawdownRequest& request) {
     TRY_ASSIGN(const Opened opened, open(turn, request.call.account_id));
     if (!opened.account.tier.drawdown_latched_at) {

@@ -1,4 +1,5 @@
-// EXECUTE: orders are written ahead, then asked for as effects (seed 002 §1 S4, S10, S11).
+// EXECUTE: orders are written ahead, then asked for as effects
+// (docs/contracts/agent-loop.md#order-ids).
 #include <algorithm>
 
 #include "base/errors.h"
@@ -103,7 +104,7 @@ const SymbolBook* book_with(const AccountBooks& books, const OrderClientId& id) 
 TurnRequest LoopService::execute_turn(Caller caller, ExecutePlanRequest request, Reply reply) {
     TurnRequest turn =
         tool_turn(std::move(caller), "py_execute_plan", request.call, std::move(reply));
-    turn.answer_life = std::nullopt;  // Forever (S10).
+    turn.answer_life = std::nullopt;  // Forever.
     turn.decide = [this, request = std::move(request)](Turn& t) { return run_execute(t, request); };
     return turn;
 }

@@ -45,7 +45,7 @@ Result<std::int64_t> import_history(Turn& turn, const HistoryImport& import) {
     TRY_ASSIGN(Decimal exposure, worst_case_exposure(books.books));
     for (const VenueOrder& seen : history.orders) {
         if (!has_our_form(seen.order_client_id)) {
-            continue;  // Foreign ones are reserved for and never touched (S11).
+            continue;  // Foreign ones are reserved for and never touched.
         }
         TRY_ASSIGN(const auto known, load_order(turn, account, seen.order_client_id));
         if (!reaches_back) {

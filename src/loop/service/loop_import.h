@@ -1,5 +1,5 @@
 // What a venue did while nobody here could write it down: after a restore the records are older
-// than the venue, and ids that were used since must never be used again (S10).
+// than the venue, and ids that were used since must never be used again (agent-loop.md#order-ids).
 #pragma once
 
 #include "account/ports/venue_history.h"

@@ -1,5 +1,5 @@
 // What orders and cancels came to: each outcome of an effect steps its order, books its fills and,
-// when it was the last one, answers the call that asked (seed 002 §1 S4, SEMANTICS S11).
+// when it was the last one, answers the call that asked (agent-loop.md#verification).
 #include <algorithm>
 
 #include "account/wire/booked_fill.h"

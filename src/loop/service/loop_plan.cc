@@ -1,5 +1,5 @@
-// PLAN, VALIDATE and DRY-RUN: what is decided before anything may leave (seed 002 §1 S1–S3, F1,
-// F2).
+// PLAN, VALIDATE and DRY-RUN: what is decided before anything may leave
+// (docs/contracts/agent-loop.md#states).
 #include <algorithm>
 #include <set>
 

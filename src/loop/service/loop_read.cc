@@ -1,5 +1,5 @@
-// The reading tools (seed 002 §2.2 A, B), verification and record on request (F, G), and the views
-// people and the command line have.
+// The reading tools (docs/contracts/agent-loop.md#tools), verification and record on request, and
+// the views people and the command line have.
 #include <algorithm>
 
 #include "base/canonical_json.h"

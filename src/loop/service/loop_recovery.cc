@@ -1,4 +1,4 @@
-// Safe recovery and the heartbeat of an account (seed 002 §1 F3, §4.3, §4.4; SEMANTICS S8, S12).
+// Safe recovery and the heartbeat of an account (docs/contracts/agent-loop.md#safe-recovery).
 #include "base/errors.h"
 #include "base/log.h"
 #include "codec/json_list.h"

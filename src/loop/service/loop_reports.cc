@@ -1,5 +1,5 @@
 // VERIFY: what the venue says, reconciled with our books and with every execution that still waits
-// for its word (seed 002 §1 S5, SEMANTICS S11).
+// for its word (agent-loop.md#verification).
 #include <algorithm>
 #include <array>
 #include <set>
@@ -376,7 +376,7 @@ Result<void> LoopService::on_report(Turn& turn, const EffectOutcome& outcome) {
     if (cause == AskCause::recovery) {
         TRY_ASSIGN(const AccountView view, load_account(turn, account));
         TRY_ASSIGN(const Decimal exposure, worst_case_exposure(view.books->books));
-        // S12: books that contradict themselves do not return to normal by being compared.
+        // Books that contradict themselves do not return to normal by being compared.
         for (std::string& problem : startup_problems(*view.account, view.books->books)) {
             trouble.push_back(std::move(problem));
             is_doubted = true;

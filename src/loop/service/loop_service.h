@@ -1,6 +1,7 @@
-// The agent loop (seed 002): PLAN → VALIDATE → DRY-RUN → EXECUTE → VERIFY → RECORD, one turn a
-// step, each transition on the record. Outside planners drive it through the tools, built-in
-// planners through ticks; both leave the same trail and neither has another way to a venue (I3).
+// The agent loop (docs/contracts/agent-loop.md): PLAN → VALIDATE → DRY-RUN → EXECUTE → VERIFY →
+// RECORD, one turn a step, each transition on the record. Outside planners drive it through the
+// tools, built-in planners through ticks; both leave the same trail and neither has another way to
+// a venue (I3).
 //
 // What a step needs of the venue is asked for as an effect, after the commit; the answer comes back
 // as a turn of its own (loop_outcomes.cc, loop_reports.cc).
@@ -52,7 +53,7 @@ class LoopService {
 public:
     // Effects of all tenants under way at once; one more is refused as overload.
     static constexpr std::int64_t kEffectsInFlightMax = 4096;
-    // Answers of read tools are kept this long (S14).
+    // Answers of read tools are kept this long.
     static constexpr Duration kReadAnswerLife = Duration::of_minutes(10);
     // Version of the policy that gates, dry run and planners follow; part of every replay.
     static constexpr std::string_view kPolicyVersion = "loop.v2";
@@ -69,7 +70,7 @@ public:
     };
     explicit LoopService(Parts parts);
 
-    // What the venue made of one order, for whoever judges its execution (S5).
+    // What the venue made of one order, for whoever judges its execution.
     struct OrderNews {
         const OrderRecord& order;
         EffectFate fate = EffectFate::done;
@@ -81,7 +82,7 @@ public:
     };
     // What control adds to the loop. Set before the first turn.
     struct Overlay {
-        // The modes of the account's concerns (S4, S5), each for its own market alone.
+        // The modes of the account's concerns, each for its own market alone.
         std::function<Result<std::vector<MarketMode>>(Turn&, const VenueAccount&)> market_modes;
         // What people should know of the account although it blocks nothing.
         std::function<Result<std::vector<std::string>>(Turn&, const VenueAccount&)> warnings;
@@ -105,7 +106,7 @@ public:
         return asset_rule_ ? asset_rule_(turn, symbols) : Result<void>();
     }
 
-    // After a restart: every account begins in safe recovery (S12).
+    // After a restart: every account begins in safe recovery.
     Result<void> open();
 
     struct Caller {
@@ -117,8 +118,8 @@ public:
     };
     using Reply = std::function<void(Result<Answer>)>;
 
-    // The tools of seed 002 §2.2 as turns; the face submits them, benchmarks and the simulator run
-    // them directly.
+    // The planner's tools as turns; the face submits them, benchmarks and the simulator run them
+    // directly.
     TurnRequest state_turn(Caller caller, CanonicalStateRequest request, Reply reply);
     TurnRequest snapshot_turn(Caller caller, MarketSnapshotRequest request, Reply reply);
     TurnRequest validate_turn(Caller caller, ValidatePlanRequest request, Reply reply);

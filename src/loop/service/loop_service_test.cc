@@ -1,4 +1,4 @@
-// The loop from tool call to record, over the paper venue (seed 002 §1, §5, §6; S9–S13).
+// The loop from tool call to record, over the paper venue.
 #include "loop/service/loop_service.h"
 
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ TEST(Loop, BooksEqualTheVenuesAfterAFill) {
     }
 }
 
-// §5.2.1: same key and payload, same answer, nothing sent again.
+// Same key and payload, same answer, nothing sent again.
 TEST(Loop, ARepeatedExecuteGetsTheSameBytesAndSendsNothing) {
     LoopWorld world;
     const Json intents = one("buy", "1", "100.01");
@@ -125,7 +125,7 @@ TEST(Loop, TheSameKeyWithAnotherPayloadIsAConflict) {
     EXPECT_EQ(*answer.find("refused"), Json("idempotency_key_conflict"));
 }
 
-// S7.5: a fresh key and decision with the same meaning.
+// A fresh key and decision with the same meaning.
 TEST(Loop, TheSameMeaningUnderAFreshKeyIsADuplicate) {
     LoopWorld world;
     world.trade("d1", one("buy", "1", "100.01"));
@@ -135,7 +135,7 @@ TEST(Loop, TheSameMeaningUnderAFreshKeyIsADuplicate) {
     EXPECT_EQ(world.orders_sent(), 1);
 }
 
-// §1 F1: a failed gate ends in ACTION_REJECTED and a record.
+// A failed gate ends in ACTION_REJECTED and a record.
 TEST(Loop, AnOrderOverTheLimitIsRejectedOnTheRecord) {
     LoopWorld world;
     const Json answer = world.validate("d1", one("buy", "50", "100.01"));
@@ -146,7 +146,7 @@ TEST(Loop, AnOrderOverTheLimitIsRejectedOnTheRecord) {
         (Events{"PLAN_CREATED", "VALIDATION_RESULT", "ACTION_REJECTED", "DECISION_RECORDED"}));
 }
 
-// §6.1.2, S7 "proof of gating".
+// agent-loop.md#proof-of-passing
 TEST(Loop, NothingIsExecutedWithoutItsTicket) {
     LoopWorld world;
     const Json intents = one("buy", "1", "100.01");
@@ -185,7 +185,7 @@ TEST(Loop, AForgedOrderIdIsRefused) {
     EXPECT_EQ(world.orders_sent(), 0);
 }
 
-// §6.1.1, I6: what was validated before the stop is not executed after it.
+// I6: what was validated before the stop is not executed after it.
 TEST(Loop, TheKillSwitchStopsAnExecutionAlreadyValidated) {
     LoopWorld world;
     const Json intents = one("buy", "1", "100.01");
@@ -225,7 +225,7 @@ TEST(Loop, ALostAnswerIsUnknownAndSettledExactlyOnce) {
     EXPECT_EQ(holding(world.account(), "ABC"), "0.999");
 }
 
-// §6.1.6: no entry while an order is uncertain; its worst case is reserved.
+// No entry while an order is uncertain; its worst case is reserved.
 TEST(Loop, AnUnknownOrderBlocksEntriesUntilItIsSettled) {
     LoopWorld world;
     world.account();
@@ -261,7 +261,7 @@ TEST(Loop, AReportThatOvertakesTheNextOrderIsNoTrouble) {
     EXPECT_EQ(world.count("SAFE_RECOVERY_TRIGGERED"), 0);
 }
 
-// S11: never arrived only after three queries and fifteen seconds.
+// Never arrived only after three queries and fifteen seconds.
 TEST(Loop, AnOrderThatNeverArrivedIsProvenAndNeverResent) {
     LoopWorld world;
     world.account();
@@ -370,7 +370,7 @@ TEST(Loop, TheStateSaysOfWhichMomentItIs) {
     }
 }
 
-// Seed 002 §1 S6 and §5.3: in the stored record itself, which a receipt carries.
+// In the stored record itself, which a receipt carries.
 TEST(Loop, TheStoredRecordHoldsTheStateDeltaAndTheMetrics) {
     LoopWorld world;
     world.trade("d1", one("buy", "2", Json()));
@@ -441,7 +441,7 @@ TEST(Loop, TheDryRunRefusesAPostOnlyOrderThatWouldTake) {
         R"(["dry_run:would_take:ABCUSDT"])");
 }
 
-// S12: start-up begins in recovery and ends in it by itself.
+// Start-up begins in recovery and ends in it by itself.
 TEST(Loop, ARestartRecoversBeforeItTrades) {
     LoopWorld world;
     world.trade("d1", one("buy", "1", "100.01"));

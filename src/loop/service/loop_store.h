@@ -4,7 +4,7 @@
 //     loop/<tenant>                        which mode the tenant runs in, and its further accounts
 //     account/<tenant>/<mode>/<account>    money, limits, counters
 //     books/<tenant>/<mode>/<account>      positions and open orders of every market
-//     order/<tenant>/<mode>/<account>/<id> one row per order, forever (S10)
+//     order/<tenant>/<mode>/<account>/<id> one row per order, forever
 //     decision/<tenant>/<decision>         one row per decision
 #pragma once
 

@@ -2,7 +2,7 @@
 // Everything else is handed to the sink behind (probes).
 //
 // An order whose answer was lost is looked for by its client id and never sent again (I4). That it
-// never arrived is believed only with the proof of S11.
+// never arrived is believed only with the proof of agent-loop.md#verification.
 #pragma once
 
 #include <functional>

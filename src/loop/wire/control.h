@@ -1,6 +1,6 @@
 // How people steer the agent loop on the wire: limits, mode, trading, strategies, universe,
-// treasury, recovery, alerts (seed 002 §4.4, §6.1, §6.2). Requests are strict. What needs a human's
-// approval is answered with 202 and the approval's id. docs/contracts/agent-loop.md has the rules.
+// treasury, recovery, alerts. Requests are strict. What needs a human's approval is answered with
+// 202 and the approval's id. docs/contracts/agent-loop.md has the rules.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The planner's tools on the wire (seed 002 §2.2 A–G; H is host/wire/kill_switch). Requests are
+// The planner's tools on the wire (the kill switch is in host/wire/kill_switch). Requests are
 // strict: an unknown field is refused, because a misspelt guard must not disarm it.
 // docs/contracts/agent-loop.md is the table of these fields.
 #pragma once

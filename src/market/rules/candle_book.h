@@ -26,7 +26,7 @@
 namespace interlock {
 
 // A timeframe. The slowest mean starts at 26 candles, and after 150 its start weighs below 1e-4;
-// 120 bandwidths need 139; S15 wants 200 at start.
+// 120 bandwidths need 139; a start loads 200.
 inline constexpr std::size_t kCandlesKept = 200;
 // What history is loaded from a model: candles a timeframe, and looks at the market in each.
 inline constexpr std::int64_t kHydratedCandles = 200;

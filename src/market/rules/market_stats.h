@@ -1,5 +1,5 @@
-// The statistics of SEMANTICS S6 and S4 over the quotes of one market: one-minute volatility, the
-// five-minute median of the spread, and whether the last day was wild.
+// The statistics of agent-loop.md#market-facts over the quotes of one market: one-minute
+// volatility, the five-minute median of the spread, and whether the last day was wild.
 //
 // All in whole numbers (logarithms as multiples of 10^-12), results quantised to 10^-9: the same
 // quotes give the same statistics everywhere.

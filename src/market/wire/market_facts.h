@@ -1,6 +1,7 @@
-// What was known of one market when a decision was made (SEMANTICS S6): touch, age, volatility and
-// spread statistics. Statistics that need log or sqrt are computed where facts are gathered and
-// quantised to 1e-9, so that a replay needs no floating point.
+// What was known of one market when a decision was made
+// (docs/contracts/agent-loop.md#market-facts): touch, age, volatility and spread statistics.
+// Statistics that need log or sqrt are computed where facts are gathered and quantised to 1e-9, so
+// that a replay needs no floating point.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct MarketFacts {
     Decimal spread_median_5m_bps;  // Of the last five minutes; 0 with no sample.
     std::int64_t spread_samples = 0;
     bool is_hydrated = false;      // History was loaded at start: no warming up.
-    bool is_high_vol = false;      // S4: 24 h, annualised, above 1.0, or listed.
+    bool is_high_vol = false;      // 24 h, annualised, above 1.0.
     std::vector<DepthLevel> bids;  // Best first; empty: no depth is known, so nothing can be taken.
     std::vector<DepthLevel> asks;
     MarketRules rules;

@@ -1,6 +1,6 @@
 // A market's symbol ("BTCUSDT"): 1 to 20 upper-case letters and digits, held inline so that facts
 // and orders copy without allocating. The venue's own spelling, where it differs, stays in its
-// adapter (SEMANTICS S2).
+// adapter.
 #pragma once
 
 #include <compare>

@@ -1,6 +1,6 @@
 // What the closed candles of one timeframe say of a market: the numbers strategies and the
 // supervisor decide by. Computed where facts are gathered, quantised to 1e-9 and recorded with the
-// decision, so that a replay needs neither candles nor floating point (SEMANTICS S7).
+// decision, so that a replay needs neither candles nor floating point (agent-loop.md#market-facts).
 // docs/strategies/indicators.md has the formulas.
 #pragma once
 

@@ -1,4 +1,5 @@
-// The supervising agent's contract: one write, two reads (seed 000).
+// The supervising agent's contract: one write, two reads
+// (docs/contracts/control-decision.md#rules).
 #include "base/check.h"
 #include "codec/json_schema.h"
 #include "host/face/answer_reply.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr Access kReaders{.host_operator = true, .human = true, .agent = Scope::supervisor};
 // The report says why a bot quotes as it does, so its own key may read it, over HTTP. It is no tool
-// of that key: those are the calls of seed 004.
+// of that key: those are the calls of a bot.
 constexpr Access kReportReaders{
     .host_operator = true, .human = true, .agent = Scope::supervisor, .agent_of_bot = Scope::bot};
 

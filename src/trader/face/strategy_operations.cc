@@ -1,4 +1,4 @@
-// The helpers of people around strategies (seed 000, "Non-canonical helpers").
+// The helpers of people around strategies (docs/contracts/control-decision.md#strategy-instances).
 #include "trader/face/strategy_operations.h"
 
 #include "codec/json_schema.h"

@@ -1,4 +1,4 @@
-// Strategies and control decisions as operations (seed 000).
+// Strategies and control decisions as operations.
 #pragma once
 
 #include "host/face/operation.h"

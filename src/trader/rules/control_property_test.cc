@@ -1,5 +1,5 @@
-// Any decision on any facts: the checks of S3 written a second time as a plain list, and what must
-// hold whatever is asked.
+// Any decision on any facts: the checks of control-decision.md#rules written a second time as a
+// plain list, and what must hold whatever is asked.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -79,7 +79,7 @@ struct Check {
     const char* code;
 };
 
-// S3's list on a decision that has no history; "" when every check passes.
+// Their list on a decision that has no history; "" when every check passes.
 std::string first_failing(const ControlDesk& desk) {
     const ControlDecision& asked = desk.decision;
     if (!desk.has_concern) {

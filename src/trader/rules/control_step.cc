@@ -1,5 +1,6 @@
-// The checks of S3 in their order. Each looks at its own facts only; all of them run, so that the
-// validation block and the list of errors are whole, and the first error decides the code.
+// The checks of control-decision.md#rules in their order. Each looks at its own facts only; all of
+// them run, so that the validation block and the list of errors are whole, and the first error
+// decides the code.
 #include "trader/rules/control_step.h"
 
 #include <algorithm>
@@ -119,8 +120,8 @@ private:
         }
     }
 
-    // Checks 3 to 5. The flag `concern_match` asks for all three (S2); the code names the part that
-    // does not fit.
+    // Checks 3 to 5. The flag `concern_match` asks for all three; the code names the part that does
+    // not fit.
     void check_concern() {
         ControlValidation& flags = verdict_.validation;
         if (concern_ == nullptr) {
@@ -290,7 +291,7 @@ private:
         }
     }
 
-    // S3, "noop". Asked only of decisions that no check refused.
+    // A noop. Asked only of decisions that no check refused.
     bool is_already_so() {
         switch (decision_.action) {
             case ControlAction::switch_strategy:

@@ -1,5 +1,5 @@
-// What a control decision comes to (seed 000; SEMANTICS S3): a pure judgement of the request on the
-// facts of its concern. The service carries out what is judged `applied`.
+// What a control decision comes to (docs/contracts/control-decision.md#rules): a pure judgement of
+// the request on the facts of its concern. The service carries out what is judged `applied`.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Each rule of S3 on one small concern: `s1` is active, `s2` waits in observe.
+// Each rule of control-decision.md#rules on one small concern: `s1` is active, `s2` waits in
+// observe.
 #include "trader/rules/control_step.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Thresholds of S5, each compared in whole numbers and exactly as it is written there: "more than"
-// is never "at least".
+// Thresholds of control-decision.md#degraded-execution, each compared in whole numbers and exactly
+// as it is written there: "more than" is never "at least".
 #include "trader/rules/execution_quality.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Degraded execution of one concern (SEMANTICS S5): a sliding window of what the venue made of our
-// orders, judged good, degraded or stalled with the reasons in stable words.
+// Degraded execution of one concern (docs/contracts/control-decision.md#degraded-execution): a
+// sliding window of what the venue made of our orders, judged good, degraded or stalled with the
+// reasons in stable words.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +65,7 @@ struct QualityState {
 };
 QualityState step_quality(QualityState state, const QualityVerdict& verdict);
 
-// What a quality does to the risk ladder (S4, S5).
+// What a quality does to the risk ladder (agent-loop.md#risk-modes).
 RiskMode risk_mode_of(ExecutionQuality quality);
 // What a concern does to it: its own mode and its quality; one that only informs does not trade.
 RiskMode risk_mode_of(const Concern& concern);

@@ -1,4 +1,5 @@
-// Every threshold of S5 below, at and above; the bounds of the window; and the way back to good.
+// Every threshold of control-decision.md#degraded-execution below, at and above; the bounds of the
+// window; and the way back to good.
 #include "trader/rules/execution_quality.h"
 
 #include <gtest/gtest.h>

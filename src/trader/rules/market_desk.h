@@ -1,6 +1,6 @@
 // What a strategy has before it when it prices and sizes orders on its market: quotes, funds,
-// limits and what must wait. Every type plans through here, so the venue's filters, the size factor
-// (S4, S7), funds and pacing are kept in one place.
+// limits and what must wait. Every type plans through here, so the venue's filters, the size
+// factor, funds and pacing are kept in one place.
 #pragma once
 
 #include <cstdint>

@@ -47,8 +47,9 @@ struct OwnOrder {
 Json encode(const OwnOrder& order);
 Result<OwnOrder> decode_own_order(const Json& json);
 
-// Everything one step sees. The effective risk mode is `state.risk_mode_in(symbol)` (S4). Whether
-// the plan will be sent is not among it: an observer plans exactly what it would trade.
+// Everything one step sees. The effective risk mode is `state.risk_mode_in(symbol)`
+// (agent-loop.md#risk-modes). Whether the plan will be sent is not among it: an observer plans
+// exactly what it would trade.
 struct StrategyInput {
     const StrategyId& strategy_id;
     const Symbol& symbol;
@@ -126,7 +127,7 @@ std::span<const StrategyType> strategy_types();
 const StrategyType* find_strategy_type(std::string_view name);
 
 // What one decision of a tick carries: one side at a time, so that reductions keep their exemption
-// from the gates that stop entries (S7, S15).
+// from the gates that stop entries (agent-loop.md#reductions).
 enum class PlanPart { cancels, sells, buys };
 std::string_view to_word(PlanPart part);
 Plan part_of(const Plan& plan, PlanPart part);

@@ -1,4 +1,4 @@
-// Judging and applying a control decision (seed 000; SEMANTICS S3).
+// Judging and applying a control decision (docs/contracts/control-decision.md#rules).
 #include <utility>
 
 #include "base/canonical_json.h"

@@ -1,5 +1,6 @@
-// What people may set of control decisions (SEMANTICS S3): the optional guards, what a pause leaves
-// at the venue, how the old strategy stands after a switch, and how long its cancels may take.
+// What people may set of control decisions (control-decision.md#switching): the optional guards,
+// what a pause leaves at the venue, how the old strategy stands after a switch, and how long its
+// cancels may take.
 #include <gtest/gtest.h>
 
 #include "testing/strategy_world.h"
@@ -81,7 +82,7 @@ TEST_F(ControlConfigTest, APauseMayTakeAllOrdersBack) {
     EXPECT_EQ(open(Side::buy) + open(Side::sell), 0u);
 }
 
-// S4: the ladder says which orders may stand.
+// The ladder says which orders may stand.
 TEST_F(ControlConfigTest, ReduceOnlyTakesEntriesBackAndHaltedEverything) {
     start({});
     world.holds_effects = true;

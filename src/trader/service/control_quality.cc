@@ -1,4 +1,5 @@
-// Degraded execution of concerns (SEMANTICS S5), and what concerns add to the risk ladder (S4).
+// Degraded execution of concerns (docs/contracts/control-decision.md#degraded-execution), and what
+// concerns add to the risk ladder.
 #include "base/log.h"
 #include "codec/json_list.h"
 #include "trader/service/control_shared.h"

@@ -1,5 +1,6 @@
-// What the service learns of execution and what follows (SEMANTICS S4, S5): the thresholds are the
-// core's; that the facts reach them, and the verdict the ladder and the record, is told here.
+// What the service learns of execution and what follows (control-decision.md#degraded-execution):
+// the thresholds are the core's; that the facts reach them, and the verdict the ladder and the
+// record, is told here.
 #include <gtest/gtest.h>
 
 #include "market/rules/market_model.h"

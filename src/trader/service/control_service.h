@@ -1,12 +1,12 @@
-// The one write of a supervising agent (seed 000): a control decision is judged, applied at most
-// once and put on the record, whatever becomes of it (SEMANTICS S3).
+// The one write of a supervising agent: a control decision is judged, applied at most once and put
+// on the record, whatever becomes of it (docs/contracts/control-decision.md#rules).
 //
 // A switch spans turns. It is journalled in its concern, which freezes the old strategy; the old
 // strategy's orders are cancelled; when the venue has confirmed that all of them are gone, one
 // commit hands the concern over. When that does not happen in time, or the server goes down in
 // between, the switch is rolled back: the old strategy goes on. At no moment do two trade.
 //
-// Here too lives the judgement of a concern's execution (S5), which holds up what would loosen.
+// Here too lives the judgement of a concern's execution, which holds up what would loosen.
 #pragma once
 
 #include <functional>
@@ -66,10 +66,10 @@ public:
 
     void submit(TurnRequest turn) { parts_.submit(std::move(turn)); }
 
-    // Why an instance could not run now; empty: it can (S1).
+    // Why an instance could not run now; empty: it can.
     Result<std::string> problem_of(Turn& turn, const StrategyInstance& instance);
 
-    // S5. A concern that is watched is judged every 20 seconds, and at once after bad news.
+    // A concern that is watched is judged every 20 seconds, and at once after bad news.
     void watch(const VenueAccount& account, const Symbol& symbol);
     // What the venue watch learned; any thread.
     void note_venue(TradeMode mode, std::optional<Timestamp> reached_at, std::int64_t skew_ms);

@@ -1,5 +1,5 @@
-// The switch procedure (SEMANTICS S3): journal → freeze → cancel and confirm → hand over, or roll
-// back.
+// The switch procedure (docs/contracts/control-decision.md#switching): journal → freeze → cancel
+// and confirm → hand over, or roll back.
 #include "base/canonical_json.h"
 #include "base/errors.h"
 #include "base/log.h"

@@ -1,5 +1,5 @@
 // What a switch brings along, what may change while it waits for the venue, and which facts of
-// account and target hold it up (SEMANTICS S1, S3).
+// account and target hold it up (control-decision.md#switching).
 #include <gtest/gtest.h>
 
 #include "loop/service/loop_store.h"
@@ -148,7 +148,7 @@ TEST_F(ControlSwitchTest, ThatFailedIsTheNextAttemptUnderItsId) {
     EXPECT_EQ(*last->draft.detail.find("attempt"), Json(2));
 }
 
-// S3, check 10: a stop that is not the kill switch.
+// A stop that is not the kill switch.
 TEST_F(ControlSwitchTest, IsHeldUpByAnEscalatedRecoveryAndAPauseIsNot) {
     in_turn([&](Turn& t) -> Result<void> {
         TRY_ASSIGN(const AccountView view, load_account(t, world.venue_account()));
@@ -166,7 +166,7 @@ TEST_F(ControlSwitchTest, IsHeldUpByAnEscalatedRecoveryAndAPauseIsNot) {
     EXPECT_EQ(code(world.decide(StrategyWorld::payload("d3", "resume"))), "trading_stopped");
 }
 
-// S1: a runnable target has a registered type and a valid config.
+// A runnable target has a registered type and a valid config.
 TEST_F(ControlSwitchTest, IsRefusedWhenItsTargetCannotBeOpened) {
     change_instance(idle, [](StrategyInstance& target) {
         target.config = Json::object({{"tick_secnods", 1}});

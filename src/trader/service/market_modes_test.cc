@@ -1,5 +1,5 @@
-// What restricts one market says nothing of the others (SEMANTICS S4, S7): in the state a planner
-// is told, and at the gates behind it.
+// What restricts one market says nothing of the others (agent-loop.md#risk-modes): in the state a
+// planner is told, and at the gates behind it.
 #include <gtest/gtest.h>
 
 #include "market/rules/synthetic_market.h"

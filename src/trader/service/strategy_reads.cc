@@ -1,5 +1,5 @@
-// What everyone may read of strategies (seed 000, "Read/write separation"). Reports describe; they
-// never command, and reading changes nothing.
+// What everyone may read of strategies. Reports describe; they never command, and reading changes
+// nothing.
 #include <algorithm>
 #include <map>
 

@@ -188,8 +188,8 @@ void StrategyService::update(
         std::move(reply)));
 }
 
-// A change of config, state or mode reloads the instance and lifts its error latch (S1); a new name
-// does not.
+// A change of config, state or mode reloads the instance and lifts its error latch
+// (control-decision.md#strategy-instances); a new name does not.
 Result<TurnReply> StrategyService::run_update(
     Turn& turn, const StrategyId& id, const UpdateStrategyRequest& request) {
     TRY_ASSIGN(StrategyInstance next, find_own(turn, id));

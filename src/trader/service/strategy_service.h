@@ -1,5 +1,5 @@
 // Strategy instances for people: create, change, start, stop, delete, and the reads everyone has
-// (seed 000, "Non-canonical helpers" and "Read/write separation"; SEMANTICS S1, S2).
+// (docs/contracts/control-decision.md#strategy-instances).
 //
 // Whatever moves a concern (start, switch, pause, resume) becomes a control decision of its own and
 // goes through the same judgement as an agent's.

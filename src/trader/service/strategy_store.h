@@ -1,4 +1,4 @@
-// Strategy instances and concerns in the store (SEMANTICS S1, S2).
+// Strategy instances and concerns in the store (docs/contracts/control-decision.md#concerns).
 //
 //     strategies/<tenant>/<mode>            which instances there are
 //     strategy/<tenant>/<mode>/<id>         one instance

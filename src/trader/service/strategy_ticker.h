@@ -1,7 +1,7 @@
-// Ticks the strategies that run (SEMANTICS S1). A tick looks at every due instance of an account on
-// the same facts; those with nothing to change share one record, PLAN skipped. One that wants
-// something gets a turn of its own, in which its plan goes PLAN → VALIDATE → DRY-RUN → EXECUTE like
-// an outside planner's (I3).
+// Ticks the strategies that run (docs/contracts/control-decision.md#strategy-instances). A tick
+// looks at every due instance of an account on the same facts; those with nothing to change share
+// one record, PLAN skipped. One that wants something gets a turn of its own, in which its plan goes
+// PLAN → VALIDATE → DRY-RUN → EXECUTE like an outside planner's (I3).
 //
 // A tick that fails touches only its own instance; three in a row latch it: no more ticks, its
 // orders are cancelled and people are alerted, until it is resumed or reloaded.

@@ -1,5 +1,5 @@
-// Strategies tick through the same steps and leave the same trail as an outside planner (seed 002
-// §1; SEMANTICS S1).
+// Strategies tick through the same steps and leave the same trail as an outside planner
+// (control-decision.md#strategy-instances).
 #include "trader/service/strategy_ticker.h"
 
 #include <gtest/gtest.h>
@@ -393,7 +393,7 @@ TEST_F(StrategyTickerTest, TheKillSwitchStopsItsTicksToo) {
     EXPECT_EQ(world.orders_sent(), 0);
 }
 
-// §6.2.1: who leaves a mode has stopped trading in it.
+// Who leaves a mode has stopped trading in it.
 TEST_F(StrategyTickerTest, StandsStillWhenItsTenantRunsAnotherMode) {
     start("grid_trader", StrategyWorld::grid_config());
     TurnRequest turn;

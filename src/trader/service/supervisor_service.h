@@ -1,8 +1,8 @@
 // The supervisor: an optional role, off unless configured, that looks at every concern once a
 // minute, lets the selector of trader/rules/supervisor decide and puts each decision on the record,
 // `keep` included, with everything it was decided by. What it wants to change it asks for as a
-// control decision, through the one write that agents have (seed 000); it has no other way.
-// docs/supervisor.md tells how to turn it on and how to read it.
+// control decision, through the one write that agents have; it has no other way. docs/supervisor.md
+// tells how to turn it on and how to read it.
 #pragma once
 
 #include <map>

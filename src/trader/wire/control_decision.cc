@@ -1,5 +1,6 @@
-// Reading a control decision is strict: a misspelt guard must not disarm it (seed 000, "Request
-// shape"). Every problem is told; the kind that S3 checks first gives the code.
+// Reading a control decision is strict: a misspelt guard must not disarm it
+// (control-decision.md#request). Every problem is told; the kind that is checked first gives the
+// code.
 #include "trader/wire/control_decision.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr std::string_view kKeep = "keep";
 // Longer than any symbol with its separators; what is no symbol at all fits no market.
 constexpr std::size_t kMarketSymbolMax = 64;
 
-// Problems by the code they give, in the order in which S3 looks for them.
+// Problems by the code they give, in the order in which they are looked for.
 struct Problems {
     std::vector<FieldProblem> action;
     std::vector<FieldProblem> confidence;
@@ -116,7 +117,7 @@ Digits digits_of(std::string_view number) {
     return out;
 }
 
-// A confidence is a float (seed 000) and may have more digits than a Decimal; those are cut.
+// A confidence may have more digits than a Decimal; those are cut.
 std::optional<Decimal> confidence_of(const Json& json) {
     if (!json.is_number() && !json.is_string()) {
         return std::nullopt;

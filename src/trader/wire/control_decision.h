@@ -1,5 +1,5 @@
-// An agent's control decision on the wire (seed 000, "Request shape"), and its answer ("Response
-// shape"). docs/contracts/control-decision.md is the table of these fields.
+// An agent's control decision on the wire and its answer. docs/contracts/control-decision.md is the
+// table of these fields.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,8 @@
 namespace interlock {
 
 namespace errors {
-// Refusals of a control decision, as `errors[].code`; the check order is that of SEMANTICS S3.
+// Refusals of a control decision, as `errors[].code`; control-decision.md#rules has the order of
+// the checks.
 inline constexpr ErrorKind invalid_payload{
     "invalid_payload", 200, false, "Correct the fields named and send it under the same id."};
 inline constexpr ErrorKind unsupported_action{
@@ -99,11 +100,11 @@ struct ControlDecision {
     std::optional<Timestamp> requested_at;
     friend bool operator==(const ControlDecision&, const ControlDecision&) = default;
 };
-// Strict. A refusal carries the code that S3 gives the first problem: invalid_payload,
+// Strict. A refusal carries the code of the problem that is looked for first: invalid_payload,
 // unsupported_action, invalid_confidence or invalid_risk_mode.
 Result<ControlDecision> decode_control_decision(const Json& json);
 Json encode(const ControlDecision& decision);
-// SHA-256 hex of the canonical decision without `requested_at` (S3).
+// SHA-256 hex of the canonical decision without `requested_at` (control-decision.md#rules).
 std::string fingerprint(const ControlDecision& decision);
 Json control_decision_schema();
 

@@ -1,4 +1,5 @@
-// A control decision is read strictly, its problems are all told, and S3's order gives the code.
+// A control decision is read strictly, its problems are all told, and the order of the checks gives
+// the code.
 #include "trader/wire/control_decision.h"
 
 #include <gtest/gtest.h>

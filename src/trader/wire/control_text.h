@@ -14,7 +14,7 @@ namespace interlock {
 // The bytes of to_text(encode(result)); a test holds the two equal.
 std::string answer_text(const ControlResult& result);
 
-// What the ledger keeps of one attempt (seed 000, "Audit persistence").
+// What the ledger keeps of one attempt.
 struct ControlAttemptRecord {
     const ControlResult& result;
     std::string_view payload;  // Canonical text.

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 5> kRiskModes{
     "normal", "reduced", "defensive", "reduce_only", "halted"};
 
 constexpr std::int64_t kCountMax = std::int64_t{1} << 53;
-// S5 knows ten reasons; a row with more than this is not ours.
+// There are ten reasons; a row with more than this is not ours.
 constexpr std::size_t kQualityReasonsMax = 32;
 
 Json time_or_null(const std::optional<Timestamp>& at) {

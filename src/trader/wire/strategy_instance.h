@@ -1,4 +1,5 @@
-// A strategy instance and the concern it trades (SEMANTICS S1, S2), as stored and as told.
+// A strategy instance and the concern it trades
+// (docs/contracts/control-decision.md#strategy-instances), as stored and as told.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +66,7 @@ Result<StrategyInstance> decode_strategy_instance(const Json& json);
 enum class ExecutionQuality { good, degraded, stalled };  // Worst last.
 std::string_view to_word(ExecutionQuality quality);
 
-// S1: stopped, paused, error, degraded, observing or running.
+// Stopped, paused, error, degraded, observing or running.
 std::string_view status_of(const StrategyInstance& instance, ExecutionQuality quality);
 // The same when it is known whether its account trades: an active one that runs is then "blocked".
 std::string_view status_of(
@@ -98,7 +99,7 @@ struct Concern {
     std::optional<StrategyId> active_strategy_id;
     ExecutionQuality quality = ExecutionQuality::good;
     std::vector<std::string> quality_reasons;
-    std::int64_t clean_evaluations = 0;     // In a row, towards leaving (S5).
+    std::int64_t clean_evaluations = 0;     // In a row, towards leaving.
     std::optional<Timestamp> activated_at;  // When the active strategy became it.
     std::optional<SwitchUnderWay> switching;
     std::int64_t version = 0;

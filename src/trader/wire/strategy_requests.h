@@ -1,5 +1,5 @@
-// What humans ask about strategy instances (seed 000, "Non-canonical helpers"). Requests are
-// strict. Agents have apply_control_decision and the reads, nothing here.
+// What humans ask about strategy instances (docs/contracts/control-decision.md#strategy-instances).
+// Requests are strict. Agents have apply_control_decision and the reads, nothing here.
 #pragma once
 
 #include <optional>

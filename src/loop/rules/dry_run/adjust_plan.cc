@@ -1,4 +1,5 @@
-// S9's adjust loop: the same plan with smaller entries, if that is all it takes.
+// The adjust loop (agent-loop.md#dry-run): the same plan with smaller entries, if that is all it
+// takes.
 #include <algorithm>
 #include <array>
 

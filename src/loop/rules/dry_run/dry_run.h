@@ -1,5 +1,5 @@
-// The dry run (seed 002 §2.2 D, SEMANTICS S9): what a gated plan would cost and leave behind, and
-// whether its order ids are free. Pure.
+// The dry run (docs/contracts/agent-loop.md#dry-run): what a gated plan would cost and leave
+// behind, and whether its order ids are free. Pure.
 #pragma once
 
 #include <optional>
@@ -43,7 +43,7 @@ struct DryRunReport {
 DryRunReport run_dry_run(const DryRunInput& input);
 Json encode(const DryRunReport& report);
 
-// S9's adjust loop: the plan with every entry scaled by the largest of 0.75, 0.5, 0.25 that passes
+// The adjust loop: the plan with every entry scaled by the largest of 0.75, 0.5, 0.25 that passes
 // gates and dry run; nothing when none does. Where the book carries less than an order, entry or
 // reduction, that order is cut to what it carries first, and the factors are 1, 0.75 and 0.5.
 // `rounds` says how many were tried. Sizes are rounded down to the step. Neither an id conflict nor
@@ -60,9 +60,9 @@ Adjustment adjust_plan(const DryRunInput& input, const GateInput& gates);
 // they stand here when there is no other: nobody loses the way out.
 std::vector<StrategyId> planner_strategies(const StateFacts& state);
 
-// The allowed envelope: the largest size per symbol and side that would pass gates and dry run now
-// (S7, S9), as a market order of the first of these strategies. One step more fails. A limit
-// order that is no more aggressive than the touch costs less and passes at the same size.
+// The allowed envelope: the largest size per symbol and side that would pass gates and dry run now,
+// as a market order of the first of these strategies. One step more fails. A limit order that is no
+// more aggressive than the touch costs less and passes at the same size.
 struct Envelope {
     Symbol symbol;
     Side side = Side::buy;

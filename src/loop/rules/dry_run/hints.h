@@ -1,6 +1,7 @@
-// What would have to change so that a refused plan passes (seed 002 §1 F1, "remediation hints").
-// Every value is tried out: the judge that refused the plan is asked again with it, and a hint that
-// does not take its own reason away is not given. Pure; never part of a verdict or of its hash.
+// What would have to change so that a refused plan passes
+// (docs/contracts/agent-loop.md#what-a-planner-is-told). Every value is tried out: the judge that
+// refused the plan is asked again with it, and a hint that does not take its own reason away is not
+// given. Pure; never part of a verdict or of its hash.
 #pragma once
 
 #include <string>

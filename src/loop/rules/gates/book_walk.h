@@ -1,5 +1,6 @@
-// What the known depth of a book carries of an order that takes (SEMANTICS S9): walked level by
-// level from the touch on, behind what earlier intents of the same plan would take.
+// What the known depth of a book carries of an order that takes
+// (docs/contracts/agent-loop.md#tools, rule 10): walked level by level from the touch on, behind
+// what earlier intents of the same plan would take.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
-// Gate 3 (seed 002 §3.3, SEMANTICS S7.3): what would be held and owed if every open buy and every
-// buy of this plan filled. Sells add nothing, and take nothing away before they have happened.
+// Gate 3 (docs/contracts/agent-loop.md#exposure-and-leverage): what would be held and owed if every
+// open buy and every buy of this plan filled. Sells add nothing, and take nothing away before they
+// have happened.
 #include <algorithm>
 
 #include "account/rules/dust.h"

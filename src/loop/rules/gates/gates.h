@@ -1,4 +1,5 @@
-// The five gates (seed 002 §3, SEMANTICS S7): pure functions from facts and a plan to verdicts.
+// The five gates (docs/contracts/agent-loop.md#gates): pure functions from facts and a plan to
+// verdicts.
 //
 // Every gate always runs and reports every breach it sees, so a planner can correct a plan in one
 // go. A fact that is missing fails closed (I5). No flag waives a gate (I3).
@@ -57,10 +58,10 @@ struct GateInput {
 
 GateReport run_gates(const GateInput& input);
 
-// The `validation` object of seed 002 §2.2 C.
+// The `validation` object of py_validate_plan.
 Json encode(const GateReport& report);
 
-// The estimated fill of one intent (S9): price, fee and whether it takes. Shared with the dry run.
+// The estimated fill of one intent: price, fee and whether it takes. Shared with the dry run.
 struct FillEstimate {
     Decimal price;
     Decimal notional;

@@ -294,7 +294,7 @@ TEST(GateProperties, PlansThatOnlyReducePassTheMoneyGates) {
     }));
 }
 
-// I3 and 002 §6.1.1: whatever else is true, nothing is ordered under the kill switch.
+// I3, I6: whatever else is true, nothing is ordered under the kill switch.
 TEST(GateProperties, NothingButCancelsPassesUnderTheKillSwitch) {
     EXPECT_TRUE(rc::check([] {
         SampleWorld world = draw_world(gen_amount(1'000'000));

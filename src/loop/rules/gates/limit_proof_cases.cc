@@ -84,7 +84,7 @@ Duration seconds(Decimal value) {
     return {static_cast<std::int64_t>(value.units() / kUnitsPerMicrosecond)};
 }
 
-// The tier that S8 gives these facts, as the account would apply it.
+// The tier of these facts, as the account would apply it.
 void derive_tier(World& world) {
     StateFacts& state = world.state;
     TierInput input{};

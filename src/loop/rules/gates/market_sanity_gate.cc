@@ -1,5 +1,5 @@
-// Gate 4 (seed 002 §3.4, SEMANTICS S7.4): whether the market can be traded on now, and whether each
-// order is one the venue accepts at a price no sane trader would regret.
+// Gate 4 (docs/contracts/agent-loop.md#market-sanity): whether the market can be traded on now, and
+// whether each order is one the venue accepts at a price no sane trader would regret.
 #include <algorithm>
 
 #include "loop/rules/gates/gate_list.h"

@@ -1,5 +1,5 @@
-// A plan applied in order to a scratch copy of the state (SEMANTICS S7): what the gates and the dry
-// run judge. Nothing here says yes or no.
+// A plan applied in order to a scratch copy of the state (docs/contracts/agent-loop.md#gates): what
+// the gates and the dry run judge. Nothing here says yes or no.
 //
 // Only what is certain frees anything: a buy of the plan adds no inventory to sell, a sell adds no
 // cash and lowers no exposure, and a cancel releases nothing, because none of them has happened

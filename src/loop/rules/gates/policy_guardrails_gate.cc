@@ -1,5 +1,5 @@
-// Gate 5 (seed 002 §3.5, SEMANTICS S7.5): who may trade what now, and the pre-trade controls
-// against a planner that repeats itself, trades with itself or floods the venue.
+// Gate 5 (docs/contracts/agent-loop.md#policy-guardrails): who may trade what now, and the
+// pre-trade controls against a planner that repeats itself, trades with itself or floods the venue.
 #include <algorithm>
 
 #include "loop/rules/gates/gate_list.h"

@@ -1,5 +1,5 @@
 // Exact arithmetic for one rule of a gate. Overflow is remembered instead of returned, so that a
-// formula reads like the document's; the rule asks once, before it compares, and an overflow is
+// formula reads like the contract's; the rule asks once, before it compares, and an overflow is
 // then a breach, never a pass. Each operation's rounding is in its name.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Gate 1 (seed 002 §3.1, SEMANTICS S7.1): daily loss, drawdown and the size of single entries. Only
-// losses count; a hoped-for gain offsets nothing.
+// Gate 1 (docs/contracts/agent-loop.md#risk-limits): daily loss, drawdown and the size of single
+// entries. Only losses count; a hoped-for gain offsets nothing.
 #include "loop/rules/gates/gate_list.h"
 #include "loop/rules/gates/reckoning.h"
 

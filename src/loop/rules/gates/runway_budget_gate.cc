@@ -1,5 +1,5 @@
-// Gate 2 (seed 002 §3.2 and §4.2, SEMANTICS S7.2): whether the operating reserve still lasts and
-// the rolling surplus holds once this plan has paid its fees.
+// Gate 2 (docs/contracts/agent-loop.md#runway-and-budget): whether the operating reserve still
+// lasts and the rolling surplus holds once this plan has paid its fees.
 #include "loop/rules/gates/gate_list.h"
 #include "loop/rules/gates/reckoning.h"
 

@@ -1,6 +1,7 @@
 // Re-runs one recorded decision from its audit records and their content-addressed inputs, and
-// compares: gates, dry run, adjustment and order ids must come out as the ledger says (seed 002
-// §5.3, I9), and the stored decision must be what the ledger tells of it. Pure: no clock, no store.
+// compares: gates, dry run, adjustment and order ids must come out as the ledger says
+// (docs/contracts/replay.md#1-what-is-replayed, I9), and the stored decision must be what the
+// ledger tells of it. Pure: no clock, no store.
 //
 // Every attempt of the decision is re-run. A built-in planner plans again from the recorded facts;
 // the plan of an outside planner is an input.

@@ -128,7 +128,7 @@ private:
         return true;
     }
 
-    // A1.2: the grid stays while pullbacks exceed its step. Not knowing them is no reason to leave.
+    // The grid stays while pullbacks exceed its step. Not knowing them is no reason to leave.
     bool pullbacks_exceed_step() const {
         const CandidateFacts* grid = reference_grid(facts_);
         if (grid == nullptr || !grid->grid_step_pct) {

@@ -1,6 +1,6 @@
 // The selector: which strategy of a concern fits the market, and whether anything should change. A
 // pure function of the facts; it never says "buy". What it wants to change it can only ask for as a
-// control decision, like any agent (seed 000).
+// control decision, like any agent.
 //
 // docs/supervisor.md has the formulas and the order of the rules.
 #pragma once

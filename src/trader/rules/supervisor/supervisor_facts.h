@@ -48,7 +48,7 @@ struct CandidateFacts {
     std::string strategy_type;
     ConcernId concern_id;  // Whose it is: another one's is never chosen.
     InstanceMode mode = InstanceMode::off;
-    std::string status;  // S1.
+    std::string status;  // As status_of() tells it.
     bool paused = false;
     bool paused_by_supervisor = false;  // What people paused stays paused.
     bool is_latched = false;

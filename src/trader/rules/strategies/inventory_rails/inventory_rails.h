@@ -1,6 +1,6 @@
-// The maker engine of the bots (SEMANTICS S15): post-only levels on both sides of its last fill, as
-// far apart as a profit threshold and the width of the Bollinger bands say, while its inventory
-// stays between rails. docs/strategies/inventory_rails.md has the maths.
+// The maker engine of the bots (docs/strategies/inventory_rails.md): post-only levels on both sides
+// of its last fill, as far apart as a profit threshold and the width of the Bollinger bands say,
+// while its inventory stays between rails. docs/strategies/inventory_rails.md has the maths.
 #pragma once
 
 #include "trader/rules/config_fields.h"

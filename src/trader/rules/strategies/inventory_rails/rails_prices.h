@@ -1,4 +1,5 @@
-// The formulas of inventory_rails (SEMANTICS S15): how far apart its levels are and where they lie.
+// The formulas of inventory_rails (docs/strategies/inventory_rails.md#prices): how far apart its
+// levels are and where they lie.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace interlock {
 // have a quantile of zero.
 Result<Decimal> widening_of(const TimeframeSignals* signals);
 
-// d = d0 × (1 + g × (m − 1)), × 1.5 while defensive (S4); a fraction of the price.
+// d = d0 × (1 + g × (m − 1)), × 1.5 while defensive; a fraction of the price.
 Result<Decimal> rails_step_of(const RailsConfig& config, Decimal widening, RiskMode risk_mode);
 
 struct LadderFacts {

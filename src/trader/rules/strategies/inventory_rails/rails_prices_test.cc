@@ -1,4 +1,4 @@
-// The formulas of SEMANTICS S15, by hand and as properties.
+// The formulas of docs/strategies/inventory_rails.md#prices, by hand and as properties.
 #include "trader/rules/strategies/inventory_rails/rails_prices.h"
 
 #include <gtest/gtest.h>
