@@ -179,7 +179,8 @@ TEST_F(RelayAlertsTest, ALedgerThatTakesNothingIsAskedAgainLater) {
     EXPECT_EQ(told("RELAY_SHEDDING").size(), 1u);
 }
 
-TEST_F(RelayAlertsTest, AFloodIsOneTurnAMinuteThatSaysHowManyThereWere) {  // R17
+// docs/contracts/notices.md 1.4
+TEST_F(RelayAlertsTest, AFloodIsOneTurnAMinuteThatSaysHowManyThereWere) {
     record(kT1, "RELAY_DEAD_LETTER", full);
     pass(kSecond);
     record(kT1, "RELAY_DEAD_LETTER", full, 500);

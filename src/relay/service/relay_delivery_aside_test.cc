@@ -108,7 +108,8 @@ TEST_F(AsideTest, WithSeveralTargetsTheFullOneShedsAndTheOthersGetIt) {
     EXPECT_TRUE(row->why.contains(R"("delivered":["mate"],"laid_aside":["full"])")) << row->why;
 }
 
-TEST_F(AsideTest, WhatIsLaidAsideIsTheNewestAndWhatGoesIsWhatDiedFirst) {  // R16
+// relay-connector.md#bounds-of-an-instance
+TEST_F(AsideTest, WhatIsLaidAsideIsTheNewestAndWhatGoesIsWhatDiedFirst) {
     send("ann", 1, 9);
     EXPECT_EQ(dead_of("full"), (Texts{"ann7", "ann8", "ann9"}));
     auto gateway = world.connect("full");
