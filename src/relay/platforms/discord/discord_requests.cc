@@ -37,7 +37,7 @@ std::string place_of(const PlatformCall& call, const std::string& chat_id) {
     return call.thread_id.empty() ? chat_id : call.thread_id;
 }
 
-// Nobody is called to a message by a text of an agent's, but people it names one by one.
+// An agent's text calls only people whom it names one by one, never everybody or a role.
 Json allowed_mentions() {
     return Json::object({{"parse", Json::array({"users"})}});
 }

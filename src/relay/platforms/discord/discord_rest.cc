@@ -202,7 +202,7 @@ RestAnswer DiscordRest::run(const RestRequest& request, Timestamp not_after) {
     if (request.repeat == RestRepeat::harmless && (doubt || last.outcome == CallOutcome::unknown)) {
         return later("Discord did not answer.", "unreachable", kRestRetryPause);
     }
-    // What the first try did is not known by the second one's refusal.
+    // The second try's refusal does not tell what the first one did.
     return doubt ? *doubt : last;
 }
 
