@@ -1,4 +1,5 @@
-// What an instance at its bounds costs: itself, and nobody else (seed 003 §3.2, R16, ADR 0017).
+// An instance at its bounds pays for itself and costs nobody else anything:
+// relay-connector.md#bounds-of-an-instance, ADR 0017.
 #include <gtest/gtest.h>
 
 #include "engine/wire/audit_record.h"

@@ -108,7 +108,7 @@ private:
 };
 
 // Between the thread that sends and the lane that answers: once the lane has closed it no further
-// call begins, and the lane knows whether one was under way or anything had been sent before (R2).
+// call begins, and the lane knows whether one was under way or anything had been sent before.
 class EgressGate {
 public:
     bool begin();                  // False: closed; nothing may be sent.

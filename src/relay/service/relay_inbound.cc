@@ -47,7 +47,7 @@ Json why_note(std::string_view note) {
     return Json::object({{"note", note}});
 }
 
-// Somebody whom it takes a link or a route to hear. Bots are never told anything: they might
+// Whether the author is heard only after a link or a route. Bots are never told so: they might
 // answer.
 bool is_stranger(const GateEvent& event, const TenantId& tenant_id) {
     return !event.is_author_bot && !event.is_own_bot && !event.author_id.empty() &&
@@ -101,8 +101,8 @@ void RelayInbound::note_cursor(const BotKey& bot, std::string cursor) {
     });
 }
 
-// What was stored since the lane asked is among the recent ones: fewer wait in its queue than those
-// remember.
+// An event that was stored since the lane asked the store is among the recent ones, which remember
+// more than the lane's queue holds.
 bool RelayInbound::is_known(const Pending& pending, const std::string& event_key) {
     if (recent_.contains(event_key)) {
         return true;
@@ -193,7 +193,7 @@ void RelayInbound::take(RelayTurn& turn, Pending pending) {
     waiting->second.push_back(std::move(pending));
 }
 
-// A code never reaches an agent, wherever it was typed (R8).
+// Words to the connector, codes above all, never reach an agent, wherever they were typed.
 void RelayInbound::take_word(RelayTurn& turn, Pending& pending, const PersonWord& word) {
     const PlatformArrival& arrival = pending.arrival;
     const SessionSource& source = arrival.event.event.source;
@@ -429,7 +429,7 @@ void RelayInbound::facts_arrived(RelayTurn& turn, const std::string& chat, Pendi
         Pending next = std::move(waiting.front());
         waiting.pop_front();
         --waiting_;
-        next.is_stored.reset();  // That was long ago.
+        next.is_stored.reset();  // The store was asked long ago.
         take(turn, std::move(next));
     }
 }
@@ -503,7 +503,7 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
                               : std::string(kNotHeard);
         }
     } else if (arrival.event.is_dm && parts_.wish_for) {
-        // It answers nothing that he did, so no platform shows it by itself.
+        // The question answers no act of his, so no platform shows it by itself.
         say(turn, arrival, parts_.wish_for(turn, arrival.bot, event.author_id));
     }
     store_event(turn, pending, candidates.tenant_id, why);
@@ -511,7 +511,8 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
     answer(turn, arrival.bot, pending.slot, std::move(said));
 }
 
-// What he is told where only he sees it; in the chat he is told when it is time.
+// Gives the sentence for a platform that shows it to him alone; in the chat he is told when it is
+// time.
 std::string RelayInbound::meet_stranger(
     RelayTurn& turn, const Pending& pending, const TenantId& tenant_id) {
     const PlatformArrival& arrival = pending.arrival;

@@ -305,7 +305,7 @@ TEST_F(InboundTest, OtherWordsAreTheConnectorsInDirectMessagesOnly) {
     EXPECT_EQ(waiting("i1"), 1u);
 }
 
-// 003 §3, §7.1: the bot is part of who is linked to whom, and of the envelope.
+// relay-connector.md#whose-a-message-is: a link and an event each name one bot.
 TEST_F(InboundTest, AMessageToOneBotNeverReachesTheAgentOfAnother) {
     world.bind("ann", "i1", "local");
     PlatformArrival other = RelayWorld::message("ann", "m1");
@@ -406,7 +406,7 @@ TEST_F(InboundTest, AGroupThatMovesIsNoMessageAndItsNewIdIsTold) {
     EXPECT_EQ(waiting("i1"), 0u);
 }
 
-// 003 §3: what became of a press is told as it was, whatever the gate allowed.
+// What became of a press is told as it was, whatever the gate allowed.
 TEST_F(InboundTest, APressThatNobodyWaitsForIsDeliveredToNobody) {
     PlatformArrival arrival = guild_message("ann", "m1");
     arrival.event.event.prompt_response = PromptResponse{"p1", "yes", "", "77"};
@@ -417,8 +417,8 @@ TEST_F(InboundTest, APressThatNobodyWaitsForIsDeliveredToNobody) {
     EXPECT_EQ(waiting("i1"), 0u);
 }
 
-// Contract relay-management.md §6: nothing but his word gives his direct messages away, so he hears
-// who asks for them however he speaks: in text, on the console, by a button, by a command.
+// relay-management.md#direct-messages: nothing but his word gives his direct messages away, so he
+// hears who asks for them however he speaks: in text, on the console, by a button, by a command.
 TEST_F(InboundTest, WhoAsksForHisDirectMessagesIsToldHimHoweverHeSpeaks) {
     using Notices = std::vector<std::pair<std::string, std::string>>;
     const auto speak = [this](const std::string& id, const std::string& platform, int way) {

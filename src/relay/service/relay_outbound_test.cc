@@ -200,7 +200,7 @@ TEST_F(RelayOutboundTest, EditsOnlyWhatTheInstanceSent) {  // relay-connector.md
 }
 
 // The gateway of August 2026 and later puts 👀 on a person's message and takes it away when it is
-// done; its contract (003 as of August, section 4, "react") says the bot's own reaction.
+// done; its contract as of August ("react") says the bot's own reaction.
 TEST_F(RelayOutboundTest, TakesAwayOnlyTheReactionsThatTheInstancePut) {
     desk_.add_chat("c1", "G1", "acme", {"i1", "i2"});
     const auto react = [](const std::string& emoji, bool remove) {
