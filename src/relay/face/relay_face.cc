@@ -217,7 +217,7 @@ void RelayFace::refuse(const HttpResponderPtr& responder, int status, std::strin
     responder->send(std::move(response));
 }
 
-// A gateway only sees a code; whoever set it up looks here. The name is what it claims to be.
+// A gateway only sees a code, so the log tells its owner why. The name is what it claims to be.
 void RelayFace::log_refusal(const HttpRequest& request, std::string_view why) {
     const auto count = refusals_.take();
     if (!count) {

@@ -430,7 +430,7 @@ void RelayDelivery::sweep(RelayTurn& turn) {
         lay_aside(turn, instance_id, expired, "expired");
         if (!box.session) {
             if (box.queue.size() == 0) {
-                settle_rows(turn, instance_id, box);  // What filled it may have grown too old.
+                settle_rows(turn, instance_id, box);  // What filled it may have expired.
             }
             continue;
         }

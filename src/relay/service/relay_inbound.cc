@@ -54,13 +54,13 @@ bool is_stranger(const GateEvent& event, const TenantId& tenant_id) {
            (tenant_id.empty() || !event.is_author_linked);
 }
 
-// Ids alone: whom to link and what to route, for whoever reads why nobody got it.
+// Notes ids alone, so that whoever reads why nobody got it knows whom to link and what to route.
 void note_author(Json& why, const PlatformArrival& arrival) {
     why.set("user_id", arrival.event.event.source.user_id);
     why.set("chat_id", arrival.event.event.source.chat_id);
 }
 
-// The platform shows its user what came of it: an interaction, a pressed button, the console.
+// Whether the platform itself tells its user what came of it, as for interactions and presses.
 bool shows_notices(const PlatformArrival& arrival) {
     return arrival.forward || arrival.event.event.prompt_response ||
            !arrival.event.prompt_button.empty() || arrival.bot.platform == "local";
@@ -83,7 +83,7 @@ void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswe
     auto held = std::make_shared<PlatformArrival>(std::move(arrival));
     held->event.event.bot_id = held->bot.bot_id;
     auto slot = std::make_shared<Slot>(std::move(done), refused_);
-    // Not taken: the slot goes with the work and says so.
+    // When the lane does not take the work, the slot is dropped with it and says so.
     parts_.lane.submit_event(
         event_key_of(held->bot, held->event.event_id), [this, held, slot](RelayTurn& turn) {
             slots_[held->bot].push_back(slot);
@@ -95,7 +95,7 @@ void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswe
 }
 
 void RelayInbound::note_cursor(const BotKey& bot, std::string cursor) {
-    // A lost one only means that the platform repeats what we know already.
+    // A lost cursor only makes the platform repeat events that we know already.
     parts_.lane.submit([this, bot, cursor = std::move(cursor)](RelayTurn& turn) {
         parts_.state.cursors.put(turn, row_key({bot.platform, bot.bot_id}), CursorRow{cursor});
     });
@@ -562,7 +562,7 @@ RelayInbound::Reached RelayInbound::deliver(
     const PlatformArrival& arrival = pending.arrival;
     InboundCounters& counters = counters_[arrival.bot.platform];
     Reached reached;
-    std::vector<std::string> known;  // Who hears of the chat, sooner or later.
+    std::vector<std::string> known;  // Instances that now or later get it; they may write there.
     const EntryKind kind = arrival.forward ? EntryKind::passthrough : EntryKind::inbound;
     TenantId tenant_id;
     for (const std::string& instance_id : instances) {

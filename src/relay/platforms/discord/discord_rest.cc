@@ -34,7 +34,7 @@ std::string_view code_of(int status) {
     }
 }
 
-// By Discord's number for it. Its words are left out: they may repeat what was sent.
+// Names a refusal by Discord's number and leaves its words out: they may repeat what was sent.
 std::string refusal_text(int status, const Json& body) {
     const Json* const code = body.find("code");
     std::string text = "Discord refused the call with " + std::to_string(status);
