@@ -1,6 +1,6 @@
 // Tells the parts of one connector what happened elsewhere in it. Only hints travel, never
-// messages: the lane looks at every instance once a second, so that a lost hint costs no more than
-// that.
+// messages: what waits is in the store, and the lane looks at every instance with mail once a
+// second.
 #pragma once
 
 #include <functional>
