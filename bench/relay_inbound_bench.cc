@@ -13,7 +13,8 @@ namespace interlock {
 namespace {
 
 constexpr std::int64_t kEventBytes = 600;
-// What a gateway is given before it acknowledges (R2), as long as that is not too much in all.
+// What a gateway is given before it acknowledges (relay-connector.md#buffers), as long as that is
+// not too much in all.
 constexpr std::int64_t kInFlightEach = 8;
 constexpr std::int64_t kInFlightTotal = 1000;
 constexpr std::int64_t kSpareFiles = 256;

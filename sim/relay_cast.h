@@ -13,7 +13,7 @@
 
 namespace interlock::sim {
 
-// What clients of three ages do with mail (R1, R2, R10).
+// What clients of three ages do with mail (docs/contracts/relay-connector.md#9-delivery).
 enum class GatewayKind {
     june,    // No replay window, one hello, no ack for a forward.
     august,  // Forgets repeated message ids, two hellos, no ack for a forward.

@@ -157,7 +157,7 @@ void RelaySimulation::read_mail(
                            std::ranges::find(window, inbound.event.message_id) != window.end();
     const bool is_poison = inbound.event.text.contains("poison") && !is_calm_;
     if (is_poison && !is_repeat) {
-        // Its handler throws: no ack, and a new socket beside the old one (R2).
+        // Its handler throws: no ack, and a new socket beside the old one.
         note("  " + gateway.member->instance_id + " fails on " + inbound.buffer_id);
         if (random.chance(600)) {
             dial(gateway);

@@ -22,7 +22,7 @@ struct RelayLink {
 using RelayLinkPtr = std::shared_ptr<RelayLink>;
 
 struct RelayGateway {
-    // How many message ids a client remembers to drop repeats (R1).
+    // How many message ids a client remembers to drop repeats.
     static constexpr std::size_t kReplayWindow = 512;
 
     const RelayMember* member = nullptr;

@@ -163,7 +163,7 @@ bool RelayOracle::holds_scope(const RelayChat& chat, const std::string& instance
     return false;
 }
 
-// The first layer of §7.1: the owner floor, or a scope whose principal policy lets the author in.
+// The layer "authorised": the owner, or a claim whose principal policy lets the author in.
 bool RelayOracle::is_authorised(const RelayMail& mail, const RelayMember& member) const {
     const RelayChat& chat = cast_.chats[mail.chat];
     if (chat.is_dm()) {
@@ -189,7 +189,7 @@ bool RelayOracle::is_authorised(const RelayMail& mail, const RelayMember& member
            std::ranges::find(policy->allow, mail.user) != policy->allow.end();
 }
 
-// The second layer: what the owner cannot see, his agent does not. Unknown is no.
+// The layer "visible": an agent gets nothing that its owner cannot see. Unknown is no.
 bool RelayOracle::is_visible(const RelayMail& mail, const RelayMember& member, Sight sight) const {
     const RelayChat& chat = cast_.chats[mail.chat];
     if (chat.is_dm() || chat.bot.platform != "discord") {
@@ -208,7 +208,7 @@ bool RelayOracle::is_visible(const RelayMail& mail, const RelayMember& member, S
     return found != views.end() && found->second == true;
 }
 
-// The third: the policy that the gateway declared (§7.3). Owners are always heard.
+// The layer "relevant": the policy that the gateway declared. Owners are always heard.
 bool RelayOracle::is_relevant(const RelayMail& mail, const RelayMember& member) const {
     if (is_owner(mail, member)) {
         return true;

@@ -1,5 +1,6 @@
 // The relay's rules a second time, written from the documents and not from the code: who receives a
-// message (seed 003 §7.1, R4, R9) and which chats an instance may act on (R5).
+// message (docs/contracts/relay-connector.md#7-the-delivery-gate) and which chats an instance may
+// act on (#8-the-egress-guard).
 //
 // It knows the committed rows of routes, bindings, scopes and policies, what the platforms said
 // about sight, and the cast, which says where chats really are.

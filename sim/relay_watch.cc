@@ -8,7 +8,7 @@
 namespace interlock::sim {
 namespace {
 
-constexpr std::size_t kWindowMax = 8;  // R2.
+constexpr std::size_t kWindowMax = 8;  // docs/contracts/relay-connector.md#buffers
 constexpr std::size_t kSocketsMax = 3;
 constexpr Duration kForwardSettles = Duration::of_seconds(60);
 constexpr Duration kEntryLife = Duration::of_days(7);
@@ -198,8 +198,9 @@ bool RelayWatch::has_later_ack(const Place& place) const {
     });
 }
 
-// A forward that nobody acknowledges: later mail was, its gateway was told behind it that it may go
-// idle, or a minute has passed (R10). That a gateway asked to go says nothing of what it has read.
+// Nobody acknowledges a forward. It is settled when later mail was acknowledged, when its gateway
+// was told behind it that it may go idle, or after a minute. A gateway that only asked to go may
+// have read nothing. docs/contracts/relay-connector.md#forwards
 bool RelayWatch::is_settled_forward(const Place& place, const Entry& entry) const {
     if (entry.kind != EntryKind::passthrough || entry.sockets.empty()) {
         return false;
@@ -322,7 +323,7 @@ void RelayWatch::on_overtaken(const RelaySocketFacts& socket, std::string_view l
     }
 }
 
-// R3: what is out gets a second, then the answer comes; the lane looks once a second.
+// Messages that are out get a second, then the answer comes; the lane looks once a second.
 void RelayWatch::on_going_idle(std::uint64_t socket) {
     if (idle_.insert(socket).second) {
         idle_asked_.emplace(socket, parts_.clock.now());

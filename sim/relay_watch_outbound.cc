@@ -1,5 +1,5 @@
-// What gateways ask of chats: on the record before it leaves (I1), never twice (I4), only where R5
-// allows it, and answered exactly once in time.
+// What gateways ask of chats: on the record before it leaves (I1), never twice (I4), only where the
+// egress guard allows it, and answered exactly once in time.
 #include <algorithm>
 
 #include "base/check.h"
@@ -10,7 +10,8 @@
 namespace interlock::sim {
 namespace {
 
-constexpr Duration kAnswerWithin = Duration::of_seconds(25);  // R2.
+// docs/contracts/relay-connector.md#sending
+constexpr Duration kAnswerWithin = Duration::of_seconds(25);
 constexpr std::size_t kNonceLength = 24;
 
 bool is_quiet(std::string_view op) {

@@ -26,7 +26,7 @@ Result<RelayCredentials::NewGateway> decode_gateway(const ApiCall& call) {
     return finish(in, std::move(gateway));
 }
 
-// Exactly one of the two.
+// Reads whom a call names: a gateway or an instance, exactly one of the two.
 Result<RelayCredentials::Named> decode_named(const ApiCall& call) {
     FieldReader in(call.body);
     RelayCredentials::Named named;
@@ -184,7 +184,7 @@ void add_tokens(RelayRegistrar& to, RelayCredentials& credentials) {
         });
 }
 
-// With its tenant, or, to remove one, whoever's it is.
+// A route to be removed may be named without its tenant.
 Result<RelayManagement::Route> decode_route(const ApiCall& call, bool needs_tenant) {
     FieldReader in(call.body);
     RelayManagement::Route route;
@@ -291,7 +291,7 @@ void add_bindings(RelayRegistrar& to, RelayManagement& management) {
         });
 }
 
-// How somebody is let in who is not known yet.
+// Operations that let somebody in whom nobody knows yet.
 void add_newcomers(RelayRegistrar& to, RelayManagement& management) {
     to.add(
         {.id = "list_relay_strangers",
@@ -384,7 +384,7 @@ void add_scopes(RelayRegistrar& to, RelayManagement& management) {
         });
 }
 
-// The codec of the management route takes unknown keys; an operator's mistake is told.
+// The codec of the management route ignores unknown keys; an operator hears of his mistake.
 Result<RelayManagement::InstancePrincipal> decode_principal(const ApiCall& call) {
     FieldReader in(call.body);
     RelayManagement::InstancePrincipal which;

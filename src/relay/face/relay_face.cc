@@ -31,7 +31,7 @@ public:
             socket_->close(code, reason);
         }
     }
-    // Once, before anybody else has it.
+    // Called once, before any other thread has this.
     void set(std::shared_ptr<WebSocket> socket) { socket_ = std::move(socket); }
     WebSocket* get() { return socket_.get(); }
 
@@ -124,11 +124,11 @@ private:
         if (!std::holds_alternative<OutboundFrame>(*frame)) {
             frames_.push_back(*std::move(frame));
             if (frames_.size() >= static_cast<std::size_t>(kSocketFramesMax)) {
-                hand_on();  // A message may have lines without end.
+                hand_on();  // One message may hold any number of lines.
             }
             return;
         }
-        hand_on();  // What came before it is submitted before it.
+        hand_on();  // The frames before it enter the lane first.
         if (!desk_.take(session_, *std::move(frame), [flow = flow_] { flow->done(1); })) {
             refuse();
         }
@@ -159,8 +159,8 @@ private:
         frames_;  // Of the read that is being heard; kSocketFramesMax at most.
 };
 
-// Lets the upgrade through only to say no in a way that a client can read: an HTTP status would be
-// a failed dial to it.
+// Accepts the upgrade only to close it with 4401: a client takes an HTTP status for a failed dial
+// and dials again.
 class RefusedPeer final : public WebSocketPeer {
 public:
     void on_message(std::string_view, bool) override {}
@@ -217,7 +217,7 @@ void RelayFace::refuse(const HttpResponderPtr& responder, int status, std::strin
     responder->send(std::move(response));
 }
 
-// A gateway only sees a code; whoever set it up looks here. The name is what it claims to be.
+// A gateway only sees a code, so the log tells its owner why. The name is what it claims to be.
 void RelayFace::log_refusal(const HttpRequest& request, std::string_view why) {
     const auto count = refusals_.take();
     if (!count) {

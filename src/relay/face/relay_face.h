@@ -1,5 +1,5 @@
-// The `/relay` WebSocket: lets gateways in or tells them why not (R6), cuts what arrives into
-// frames and hands them to the desk. Decides nothing.
+// The `/relay` WebSocket: lets gateways in or tells them why not, cuts what arrives into frames and
+// hands them to the desk. It decides nothing. docs/contracts/relay-connector.md#refused-dials
 //
 // Every handler runs on a network thread and does not block.
 #pragma once
@@ -20,8 +20,8 @@ namespace interlock {
 // until half of them are done.
 inline constexpr int kSocketFramesMax = 256;
 
-// Which of many like happenings get a line in the log: the first ones, then one in a hundred, so
-// that whoever dials without end is seen and does not fill the disk.
+// Says which of many equal happenings get a line in the log: the first ones, then one in a hundred,
+// so that a gateway that dials without end is seen and does not fill the disk.
 class SparseLines {
 public:
     static constexpr std::uint64_t kFirst = 20;
@@ -84,8 +84,8 @@ private:
 // The token of `Authorization: Bearer`; empty when there is none, or more than one such header.
 std::string bearer_of(const HttpRequest& request);
 
-// How whoever sent a request calls us: scheme and Host, or `public_url` when that has the same
-// host. Empty when it does not say.
+// The address by which the sender of a request calls us: scheme and Host, or `public_url` when that
+// has the same host. Empty when the request names no host.
 std::string dialled_base(const HttpRequest& request, std::string_view public_url);
 
 }  // namespace interlock

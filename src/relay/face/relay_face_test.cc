@@ -77,7 +77,7 @@ TEST_F(RelayFaceTest, TakesItsPathAndUpgradesThatLostTheirWay) {
     EXPECT_FALSE(RelayFace::takes(plain));
 }
 
-TEST_F(RelayFaceTest, AnUpgradeElsewhereIs400) {  // R6
+TEST_F(RelayFaceTest, AnUpgradeElsewhereIs400) {  // relay-connector.md#refused-dials
     EXPECT_EQ(send(upgrade("/elsewhere"))->status(), 400);
     EXPECT_TRUE(bearers.empty());
 }
@@ -88,7 +88,7 @@ TEST_F(RelayFaceTest, ARequestWithoutAnUpgradeIs400) {
     EXPECT_EQ(send(request)->status(), 400);
 }
 
-TEST_F(RelayFaceTest, WhatCannotBeToldNowIs503) {  // R6
+TEST_F(RelayFaceTest, WhatCannotBeToldNowIs503) {  // relay-connector.md#refused-dials
     is_ready = false;
     EXPECT_EQ(send(upgrade())->status(), 503);
     is_ready = true;
@@ -98,12 +98,13 @@ TEST_F(RelayFaceTest, WhatCannotBeToldNowIs503) {  // R6
     EXPECT_TRUE(responder->response->header("Retry-After"));
 }
 
-TEST_F(RelayFaceTest, AnExpiredTokenIs401) {  // R6
+TEST_F(RelayFaceTest, AnExpiredTokenIs401) {  // relay-connector.md#refused-dials
     dial.verdict = RelayDial::Verdict::expired;
     EXPECT_EQ(send(upgrade())->status(), 401);
 }
 
-TEST_F(RelayFaceTest, AWrongCredentialIsLetInToBeClosedWith4401) {  // 003 §6.1, R6
+// relay-connector.md#refused-dials
+TEST_F(RelayFaceTest, AWrongCredentialIsLetInToBeClosedWith4401) {
     dial.verdict = RelayDial::Verdict::wrong;
     const auto responder = send(upgrade());
     ASSERT_TRUE(responder->web_socket);
@@ -112,7 +113,7 @@ TEST_F(RelayFaceTest, AWrongCredentialIsLetInToBeClosedWith4401) {  // 003 §6.1
     EXPECT_EQ(world.delivery.sockets(), 0u);
 }
 
-TEST_F(RelayFaceTest, AFrameMaySpanMessagesAndAMessageHoldSeveral) {  // relay-wire §1
+TEST_F(RelayFaceTest, AFrameMaySpanMessagesAndAMessageHoldSeveral) {  // relay-connector.md#1-frames
     const auto gateway = send(upgrade());
     EXPECT_EQ(bearers, std::vector<std::string>{"token"});
     say(*gateway, R"({"type":"hello","platform":"lo)");
@@ -123,7 +124,8 @@ TEST_F(RelayFaceTest, AFrameMaySpanMessagesAndAMessageHoldSeveral) {  // relay-w
     EXPECT_EQ(gateway->web_socket->sent[1], "{\"type\":\"going_idle_ack\"}\n");
 }
 
-TEST_F(RelayFaceTest, ABadFrameWithARequestIsAnsweredAndOthersAreSkipped) {  // R15
+// relay-connector.md#1-frames
+TEST_F(RelayFaceTest, ABadFrameWithARequestIsAnsweredAndOthersAreSkipped) {
     const auto gateway = send(upgrade());
     say(*gateway, "not json\n");
     say(*gateway,
@@ -135,7 +137,7 @@ TEST_F(RelayFaceTest, ABadFrameWithARequestIsAnsweredAndOthersAreSkipped) {  // 
     EXPECT_TRUE(gateway->web_socket->open);
 }
 
-TEST_F(RelayFaceTest, ALineBeyondItsBoundEndsTheSocket) {  // relay-wire §13
+TEST_F(RelayFaceTest, ALineBeyondItsBoundEndsTheSocket) {  // relay-connector.md#1-frames
     const auto gateway = send(upgrade());
     say(*gateway, std::string(kFrameBytesMax + 1, 'x'));
     EXPECT_EQ(gateway->web_socket->close_code, kCloseProtocol);
@@ -161,7 +163,7 @@ std::string ack_line(const BufferEntryHead& entry) {
     return R"({"type":"inbound_ack","bufferId":")" + std::to_string(entry.seq) + "\"}\n";
 }
 
-TEST_F(RelayFaceTest, AcknowledgementsOfOneReadAreOnePieceOfWork) {  // R2, I7
+TEST_F(RelayFaceTest, AcknowledgementsOfOneReadAreOnePieceOfWork) {  // I7
     const auto gateway = send(upgrade());
     say(*gateway, kHello);
     world.submit(RelayWorld::message("ann", "m1"));

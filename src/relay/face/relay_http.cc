@@ -65,7 +65,7 @@ void with(Result<Wish> wish, const RelayReply& reply, Call&& call) {
 
 HttpResponse webhook_response(WebhookAnswer answer) {
     if (answer.status >= 400 && answer.body.empty()) {
-        // Why stays with us: whoever forges one learns nothing from its refusal.
+        // The reason stays in our log: a forger learns nothing from a refusal.
         return json_response(
             answer.status,
             Json::object(
@@ -333,7 +333,7 @@ void RelayHttp::store_arrivals(WebhookAnswer answer, bool tls, HttpResponderPtr 
     }
     struct Waiting {
         WebhookAnswer answer;
-        std::vector<InboxAnswer> told;  // Each written once, by whoever has its place.
+        std::vector<InboxAnswer> told;  // Each is written once, by its own arrival.
         std::atomic<std::size_t> left{0};
     };
     const auto waiting = std::make_shared<Waiting>();

@@ -1,7 +1,7 @@
-// The relay's HTTP routes (relay-wire §9, seed 003 §7.2): enrolment and provisioning with a
-// tenant's bearer, the management plane with a gateway's, and the webhooks of platforms, which
-// their bots judge themselves. They stand beside the operation table because other people's
-// programs decide their shape: errors are {"error", "code", "next"}.
+// The relay's HTTP routes: enrolment and provisioning with a tenant's bearer, the management plane
+// with a gateway's, and the webhooks of platforms, which their bots judge themselves. They stand
+// beside the operation table because other people's programs decide their shape: errors are
+// {"error", "code", "next"}. docs/contracts/relay-management.md#2-routes
 //
 // Every handler runs on a network thread and does not block.
 #pragma once
@@ -26,8 +26,8 @@ inline constexpr std::size_t kWebhookBodyBytesMax = 512 * 1024;
 inline constexpr std::size_t kJoinBodyBytesMax = 16 * 1024;  // Enrolling and provisioning.
 
 struct RelayHttpLimits {
-    // Enrolling and provisioning, by the caller's address; a fleet behind one address boots at
-    // once.
+    // Enrolling and provisioning, by the caller's address. The burst is for a fleet that boots
+    // behind one address.
     RateLimit join{.count = 60, .per = Duration::of_minutes(1), .burst = 120};
     // Everything else, by gateway.
     RateLimit manage{.count = 10, .per = Duration::of_seconds(1), .burst = 60};

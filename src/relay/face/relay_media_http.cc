@@ -49,7 +49,7 @@ bool RelayMediaHttp::takes(const HttpRequest& request) {
     return path == kMediaUploadPath || path.starts_with(std::string(kMediaUploadPath) + "/");
 }
 
-// The credential is looked at first: only who has a good one takes a place among the uploads.
+// Looks at the credential first: only a caller with a good one takes a place among the uploads.
 HeadVerdict RelayMediaHttp::judge(const HttpRequest& head) const {
     const Result<RelayCaller> caller = authenticate_(head);
     if (!caller) {

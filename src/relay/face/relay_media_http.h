@@ -1,5 +1,6 @@
-// POST /relay/media and GET /relay/media/{id} (relay-wire §9): files of gateways. Like the rest of
-// the relay's wire they stand beside the operation table, and errors are {"error", "code", "next"}.
+// POST /relay/media and GET /relay/media/{id}: files of gateways. Like the rest of the relay's wire
+// they stand beside the operation table, and errors are {"error", "code", "next"}.
+// docs/contracts/relay-connector.md#media
 //
 // Handlers run on a network thread and do not block; answers come from the lane or a worker.
 #pragma once

@@ -114,7 +114,7 @@ Result<RelayDelivery::Letters> decode_letter(const ApiCall& call) {
     return finish(in, std::move(letters));
 }
 
-// Whoever means all of them says so.
+// A caller that means all letters has to say so.
 Result<RelayDelivery::Letters> decode_letters(const ApiCall& call) {
     FieldReader in(call.body);
     RelayDelivery::Letters letters;

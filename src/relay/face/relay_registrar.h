@@ -50,7 +50,7 @@ QueryParameter tenant_query();
 std::string needed_id(FieldReader& in, std::string_view key);
 std::string optional_id(FieldReader& in, std::string_view key);
 
-// Nothing else may have been sent.
+// Refuses a body that has other members than those that were read.
 template <class T>
 Result<T> finish(FieldReader& in, T value) {
     in.reject_unknown();

@@ -1,5 +1,5 @@
 // One bot on one chat platform: its socket, poll or webhook on the way in, its REST calls on the
-// way out (seed 003 §3 to §6). The platform's secrets stay behind this port.
+// way out. The platform's secrets stay behind this port.
 //
 // conformance/ports/chat_platform_suite.h holds every implementation to these words.
 #pragma once
@@ -35,7 +35,7 @@ struct PlatformArrival {
     BotKey bot;
     PlatformEvent event;
     // Set: gateways get this sanitised request as passthrough_forward instead of the event (a
-    // Discord interaction, R10). The event beside it still decides who gets it.
+    // Discord command). The event beside it still decides who gets it.
     std::optional<PassthroughForward> forward;
     // Where the platform's stream stands after this arrival (a Discord sequence). Stored with it.
     std::string cursor;
@@ -69,7 +69,7 @@ struct PlatformCall {
     // For the platform's own de-duplication where it has one (Discord's nonce); at most 25
     // characters.
     std::string nonce;
-    // A capability of the vault to answer with, in place of the bot's own credential (R10).
+    // A capability of the vault to answer with, in place of the bot's own credential.
     std::string capability_kind;
     SecretString capability;
     bool edits_original = false;  // With a capability: replace the deferred "thinking…" message.

@@ -1,5 +1,6 @@
-// Tells the processes of one connector what happened elsewhere in it (seed 003 §3). Only hints
-// travel: whoever holds an instance's socket reads the store, and looks again every second (R16).
+// Tells the parts of one connector what happened elsewhere in it. Only hints travel, never
+// messages: what waits is in the store, and the lane looks at every instance with mail once a
+// second.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Makes the one call that tells a sleeping gateway that mail waits (seed 003 §3.3, R13): a GET
-// without a body, a credential or anything of the message.
+// Makes the one call that tells a sleeping gateway that mail waits: a GET without a body, a
+// credential or anything of the message. docs/contracts/relay-connector.md#wake
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
 // The second credential of a gateway: a token of a configured issuer, signed with RS256, whose
-// audience is agent:{instanceId} (seed 003 §7.2; R7). Nothing in the token chooses how it is
-// checked: the algorithm is pinned, the key is found by kid among the issuer's, and a token without
-// an expiry is refused.
+// audience is agent:{instanceId}. Nothing in the token chooses how it is checked: the algorithm is
+// pinned, the key is found by kid among the issuer's, and a token without an expiry is refused.
+// docs/contracts/relay-connector.md#issuers-token
 #pragma once
 
 #include <cstdint>

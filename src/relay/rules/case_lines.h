@@ -25,7 +25,7 @@ Result<TokenCase> token_of_case(const Json& json);
 std::string_view to_word(TokenVerdict verdict);
 
 // {"scheme": "discord-ed25519", …}: the fields are those of the scheme. "now" may be left out: then
-// freshness is not judged (R12).
+// freshness is not judged.
 Result<WebhookVerdict> webhook_of_case(const Json& json);
 
 // {"guild_id", "owner_id", "user_id", "member_roles", "roles", "channel_overwrites"} →

@@ -1,7 +1,8 @@
 // The dead letters of one instance, without their texts: how many may be kept, for how long, and
-// which goes when there are too many (R16). A pure machine; the store has the letters themselves.
+// which goes when there are too many. A pure machine; the store has the letters themselves.
 //
-// Never more than the bounds allow after take_surplus(), in the order in which they died.
+// It holds them in the order in which they died, after take_surplus() never more than the bounds
+// allow. docs/contracts/relay-connector.md#bounds-of-an-instance
 #pragma once
 
 #include <cstdint>

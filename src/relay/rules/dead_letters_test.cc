@@ -19,7 +19,8 @@ Seqs seqs_of(const std::vector<DeadLetterHead>& letters) {
     return seqs;
 }
 
-TEST(DeadLetters, BeyondTheirNumberTheOneThatDiedFirstGoes) {  // R16
+// relay-connector.md#bounds-of-an-instance
+TEST(DeadLetters, BeyondTheirNumberTheOneThatDiedFirstGoes) {
     DeadLetters letters({.dead_entries_max = 2});
     letters.add({.seq = 9, .bytes = 1, .dead_at = at_second(1)});
     letters.add({.seq = 3, .bytes = 1, .dead_at = at_second(2)});
@@ -31,7 +32,7 @@ TEST(DeadLetters, BeyondTheirNumberTheOneThatDiedFirstGoes) {  // R16
     EXPECT_TRUE(letters.contains(3));
 }
 
-TEST(DeadLetters, BeyondTheirBytesAsManyGoAsItTakes) {  // R16
+TEST(DeadLetters, BeyondTheirBytesAsManyGoAsItTakes) {  // relay-connector.md#bounds-of-an-instance
     DeadLetters letters({.dead_bytes_max = 10});
     for (std::int64_t seq = 1; seq <= 4; ++seq) {
         letters.add({.seq = seq, .bytes = 3, .dead_at = at_second(seq)});

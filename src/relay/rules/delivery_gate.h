@@ -1,6 +1,6 @@
-// Which instances receive a message: owner or scope with principal, visible, relevant, all three
-// (seed 003 §7.1; R9). The steps are kept, so that every decision can be explained. What is not
-// known counts as no (I5).
+// Which instances receive a message: every layer of docs/contracts/relay-connector.md#layers has to
+// pass. The steps are kept, so that every decision can be explained. What is not known counts as no
+// (I5).
 #pragma once
 
 #include <optional>

@@ -29,18 +29,20 @@ void DeliveryQueue::connect() {
     has_told_drained_ = false;
 }
 
-// R2: three sockets in a second are a bad network, three within minutes a bad message. A gateway
-// that acknowledged what came behind it, on the same socket, works: then it is the message at once.
+// Three sockets in a second are a bad network, three within minutes a bad message. A gateway that
+// acknowledged what came behind this message on the same socket works, so the message counts at
+// once.
 bool DeliveryQueue::counts_against(QueuedEntry& entry, Timestamp now) const {
     if (!entry.tried_at || entry.seq < last_acknowledged_) {
         return true;
     }
-    entry.tried_at = std::min(*entry.tried_at, now);  // Else a clock set back would wait for long.
+    entry.tried_at = std::min(*entry.tried_at, now);  // A clock that was set back adds no wait.
     return now >= *entry.tried_at + bounds_.attempt_spacing;
 }
 
 // Gateways acknowledge no forward, but they read one frame after the other: one that asked to go
-// idle and was told so has read what came before. A command that restarts it would come again else.
+// idle and was told so has read what came before. Otherwise a command that restarts it would come
+// again.
 DeliveryQueue::SocketEnd DeliveryQueue::disconnect(Timestamp now) {
     SocketEnd end;
     const bool left_in_order = idle_since_ && has_told_idle_;

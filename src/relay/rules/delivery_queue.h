@@ -1,6 +1,6 @@
-// What waits for one instance and in which order it goes out: the delivery leg of seed 003 §3.2, as
-// rulings R1 to R3, R10 and R16 settle it. A pure machine; texts, sockets and the store are the
-// service's.
+// What waits for one instance and in which order it goes out. A pure machine; texts, sockets and
+// the store are the service's. docs/contracts/relay-connector.md#buffers, #going-idle and #forwards
+// have its rules.
 //
 //     append ──► waits ──► take_due ──► written ──► acknowledge ──► gone
 //                  ▲                       │
@@ -66,30 +66,30 @@ public:
     struct SocketEnd {
         std::vector<QueuedEntry> tried;  // Still waiting, with a new count.
         std::vector<QueuedEntry> dead;   // Tried too often; no longer in the queue.
-        // Forwards of a socket that left in good order; no longer in the queue (R10).
+        // Forwards of a socket that left in good order; no longer in the queue.
         std::vector<std::int64_t> settled;
     };
     SocketEnd disconnect(Timestamp now);
     bool is_connected() const { return is_connected_; }
     bool is_draining() const;
 
-    // The entries to write now, in order. Each is given once per socket (R2).
+    // The entries to write now, in order. Each is given once per socket.
     std::vector<std::int64_t> take_due(Timestamp now);
     // The socket did not take this one, nor what is behind it: they count as never written there.
     void not_written(std::int64_t seq);
 
-    // What an acknowledgement finishes: the entry, and forwards written before it (R10). Empty when
-    // it is not known, or was never written to any socket.
+    // What an acknowledgement finishes: the entry, and forwards written before it. Empty when it is
+    // not known, or was never written to any socket.
     std::vector<std::int64_t> acknowledge(std::int64_t seq);
     // True once per socket, when the backlog that it found is done: the flip clears.
     bool take_drained();
 
     // going_idle: nothing more is written on this socket.
     void go_idle(Timestamp now);
-    // When what is out was acknowledged or the wait is over (R3), until the socket took the answer.
+    // When what is out was acknowledged or the wait is over, until the socket took the answer.
     bool is_idle_answer_due(Timestamp now) const;
     void told_idle() { has_told_idle_ = true; }
-    // Nobody acknowledges them: whoever is told to go before he read them never does.
+    // A gateway that is told to go before it read them never reads them, and no ack would tell.
     bool has_forwards_out() const { return count_out().passthrough > 0; }
     bool owes_idle_answer() const { return idle_since_ && !has_told_idle_; }
 

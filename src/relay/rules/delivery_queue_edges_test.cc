@@ -47,7 +47,8 @@ TEST(DeliveryQueueEdges, WithoutASocketNothingIsWrittenDrainedOrIdle) {
     EXPECT_TRUE(is_still());
 }
 
-TEST(DeliveryQueueEdges, ABacklogIsDoneWhenItsLastForwardIsWritten) {  // R10
+// relay-connector.md#forwards
+TEST(DeliveryQueueEdges, ABacklogIsDoneWhenItsLastForwardIsWritten) {
     DeliveryQueue queue({.passthrough_window = 1});
     add(queue, 1, EntryKind::passthrough);
     add(queue, 2, EntryKind::passthrough);
@@ -129,7 +130,8 @@ TEST(DeliveryQueueEdges, WhatIsGoneIsNotFoundAcknowledgedOrTriedAgain) {
     EXPECT_EQ(queue.bytes(), 10);
 }
 
-TEST(DeliveryQueueEdges, AnAcknowledgementSettlesTheForwardsBeforeItOnly) {  // R10
+// relay-connector.md#forwards
+TEST(DeliveryQueueEdges, AnAcknowledgementSettlesTheForwardsBeforeItOnly) {
     DeliveryQueue queue;
     queue.connect();
     add(queue, 1, EntryKind::passthrough);
@@ -145,7 +147,8 @@ TEST(DeliveryQueueEdges, AnAcknowledgementSettlesTheForwardsBeforeItOnly) {  // 
     EXPECT_EQ(queue.bytes(), 0);
 }
 
-TEST(DeliveryQueueEdges, TheLastForwardIsSettledByTheAcknowledgementBehindIt) {  // R10
+// relay-connector.md#forwards
+TEST(DeliveryQueueEdges, TheLastForwardIsSettledByTheAcknowledgementBehindIt) {
     DeliveryQueue queue;
     queue.connect();
     add(queue, 1, EntryKind::passthrough);
@@ -199,7 +202,7 @@ TEST(DeliveryQueueEdges, NothingGrowsTooOldWhileItIsOnTheSocket) {
     EXPECT_EQ(queue.bytes(), 0);
 }
 
-TEST(DeliveryQueueEdges, GoesIdleOnceOnASocketAndAnewOnTheNext) {  // R3
+TEST(DeliveryQueueEdges, GoesIdleOnceOnASocketAndAnewOnTheNext) {  // relay-connector.md#going-idle
     DeliveryQueue queue;
     queue.connect();
     add(queue, 1);
@@ -218,7 +221,7 @@ TEST(DeliveryQueueEdges, GoesIdleOnceOnASocketAndAnewOnTheNext) {  // R3
     EXPECT_EQ(queue.disconnect({}).settled, Seqs{});
 }
 
-TEST(DeliveryQueueEdges, AFarewellCountsForItsOwnSocketOnly) {  // R10
+TEST(DeliveryQueueEdges, AFarewellCountsForItsOwnSocketOnly) {  // relay-connector.md#going-idle
     DeliveryQueue queue;
     queue.connect();
     queue.go_idle(at_second(1));
@@ -246,7 +249,8 @@ TEST(DeliveryQueueEdges, AfterItIsClearedItIsAsNew) {
     EXPECT_EQ(queue.next_seq(Timestamp{1}), 3);
 }
 
-TEST(DeliveryQueueEdges, AGatewayThatLeavesSettlesWhatItGotAndTriesNothingElse) {  // R10
+// relay-connector.md#going-idle
+TEST(DeliveryQueueEdges, AGatewayThatLeavesSettlesWhatItGotAndTriesNothingElse) {
     DeliveryQueue queue({.live_window = 1, .passthrough_window = 1});
     queue.connect();
     add(queue, 1, EntryKind::passthrough);

@@ -34,7 +34,7 @@ void reconnect(DeliveryQueue& queue) {
     queue.connect();
 }
 
-TEST(DeliveryQueue, DrainsOneAtATimeAndThenEight) {  // R2
+TEST(DeliveryQueue, DrainsOneAtATimeAndThenEight) {  // relay-connector.md#buffers
     DeliveryQueue queue;
     add(queue, 1);
     add(queue, 2);
@@ -55,7 +55,7 @@ TEST(DeliveryQueue, DrainsOneAtATimeAndThenEight) {  // R2
     EXPECT_EQ(queue.take_due({}), Seqs{11});
 }
 
-TEST(DeliveryQueue, WritesNothingTwiceOnOneSocket) {  // R2
+TEST(DeliveryQueue, WritesNothingTwiceOnOneSocket) {  // relay-connector.md#buffers
     DeliveryQueue queue;
     queue.connect();
     add(queue, 1);
@@ -63,7 +63,8 @@ TEST(DeliveryQueue, WritesNothingTwiceOnOneSocket) {  // R2
     EXPECT_EQ(queue.take_due(at_second(299)), Seqs{});
 }
 
-TEST(DeliveryQueue, WritesTheUnacknowledgedTailAgainOnTheNextSocket) {  // 003 ยง3.2
+// relay-connector.md#buffers
+TEST(DeliveryQueue, WritesTheUnacknowledgedTailAgainOnTheNextSocket) {
     DeliveryQueue queue;
     queue.connect();
     add(queue, 1);
@@ -77,7 +78,7 @@ TEST(DeliveryQueue, WritesTheUnacknowledgedTailAgainOnTheNextSocket) {  // 003 ย
     EXPECT_EQ(queue.take_due({}), Seqs{3});
 }
 
-TEST(DeliveryQueue, LaysAsideWhatThreeSocketsDidNotAcknowledge) {  // R2
+TEST(DeliveryQueue, LaysAsideWhatThreeSocketsDidNotAcknowledge) {  // relay-connector.md#buffers
     DeliveryQueue queue;
     add(queue, 1);
     add(queue, 2);
@@ -97,7 +98,7 @@ TEST(DeliveryQueue, LaysAsideWhatThreeSocketsDidNotAcknowledge) {  // R2
     EXPECT_EQ(queue.take_due({}), Seqs{2});
 }
 
-TEST(DeliveryQueue, ANetworkThatFlapsIsNoReasonToGiveAMessageUp) {  // R2 as amended
+TEST(DeliveryQueue, ANetworkThatFlapsIsNoReasonToGiveAMessageUp) {  // relay-connector.md#buffers
     DeliveryQueue queue;
     add(queue, 1);
     for (int socket = 0; socket < 50; ++socket) {
@@ -119,7 +120,7 @@ TEST(DeliveryQueue, ANetworkThatFlapsIsNoReasonToGiveAMessageUp) {  // R2 as ame
     EXPECT_EQ(seqs_of(queue.disconnect(at_second(121)).dead), Seqs{1});
 }
 
-TEST(DeliveryQueue, WhatAGatewayPassesOverCountsAtOnce) {  // R2 as amended
+TEST(DeliveryQueue, WhatAGatewayPassesOverCountsAtOnce) {  // relay-connector.md#buffers
     DeliveryQueue queue({.attempts_max = 2});
     queue.connect();
     add(queue, 1);
@@ -171,7 +172,7 @@ TEST(DeliveryQueue, IgnoresAcknowledgementsOfWhatNobodyGot) {
     EXPECT_EQ(queue.size(), 1u);
 }
 
-TEST(DeliveryQueue, ForwardsDoNotHoldUpTheDrain) {  // R10
+TEST(DeliveryQueue, ForwardsDoNotHoldUpTheDrain) {  // relay-connector.md#forwards
     DeliveryQueue queue;
     add(queue, 1, EntryKind::passthrough);
     add(queue, 2);
@@ -186,7 +187,8 @@ TEST(DeliveryQueue, ForwardsDoNotHoldUpTheDrain) {  // R10
     EXPECT_EQ(queue.bytes(), 0);
 }
 
-TEST(DeliveryQueue, AForwardIsSettledByAGatewayThatLeavesInGoodOrder) {  // R10
+// relay-connector.md#going-idle
+TEST(DeliveryQueue, AForwardIsSettledByAGatewayThatLeavesInGoodOrder) {
     DeliveryQueue queue;
     queue.connect();
     add(queue, 1, EntryKind::passthrough);
@@ -205,7 +207,7 @@ TEST(DeliveryQueue, AForwardIsSettledByAGatewayThatLeavesInGoodOrder) {  // R10
     EXPECT_EQ(queue.take_due({}), (Seqs{2, 3}));
 }
 
-TEST(DeliveryQueue, AForwardWaitsForAGatewayThatWasCutOff) {  // R10
+TEST(DeliveryQueue, AForwardWaitsForAGatewayThatWasCutOff) {  // relay-connector.md#going-idle
     DeliveryQueue queue;
     queue.connect();
     add(queue, 1, EntryKind::passthrough);
@@ -229,7 +231,7 @@ TEST(DeliveryQueue, NoMoreForwardsAreOutThanItsWindow) {
     EXPECT_EQ(queue.take_due(at_second(60)), (Seqs{3, 4}));
 }
 
-TEST(DeliveryQueue, GoingIdleStopsWritingAndWaitsASecondForAcks) {  // R3
+TEST(DeliveryQueue, GoingIdleStopsWritingAndWaitsASecondForAcks) {  // relay-connector.md#going-idle
     DeliveryQueue queue;
     queue.connect();
     add(queue, 1);
@@ -253,7 +255,7 @@ TEST(DeliveryQueue, GoingIdleIsAnsweredAtOnceWhenNothingIsOut) {
     EXPECT_TRUE(queue.is_idle_answer_due(at_second(10)));
 }
 
-TEST(DeliveryQueue, IsFullByCountAndByBytes) {  // R16
+TEST(DeliveryQueue, IsFullByCountAndByBytes) {  // relay-connector.md#buffers
     DeliveryQueue queue({.entries_max = 2, .bytes_max = 25});
     EXPECT_TRUE(queue.fits(25));
     EXPECT_FALSE(queue.fits(26));
@@ -279,7 +281,7 @@ TEST(DeliveryQueue, KnowsWhenAnAcknowledgementIsOverdueAndWhenEntriesAreTooOld) 
     EXPECT_EQ(seqs_of(queue.expire(Timestamp{} + Duration::of_days(7), 10)), Seqs{2});
 }
 
-TEST(DeliveryQueue, DoesNotCountASocketThatTookNothing) {  // R2: delivered on three sockets.
+TEST(DeliveryQueue, DoesNotCountASocketThatTookNothing) {  // relay-connector.md#buffers
     DeliveryQueue queue;
     for (int socket = 0; socket < 4; ++socket) {
         queue.connect();
@@ -298,7 +300,7 @@ TEST(DeliveryQueue, DoesNotCountASocketThatTookNothing) {  // R2: delivered on t
     EXPECT_EQ(queue.size(), 2u);
 }
 
-TEST(DeliveryQueue, OwesAnIdleAnswerUntilItIsGiven) {  // R3
+TEST(DeliveryQueue, OwesAnIdleAnswerUntilItIsGiven) {  // relay-connector.md#going-idle
     DeliveryQueue queue;
     queue.connect();
     EXPECT_FALSE(queue.owes_idle_answer());

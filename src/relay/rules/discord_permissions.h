@@ -1,6 +1,5 @@
 // Who can see a Discord channel: the platform's own rules for effective permissions, for the
-// visibility floor of the delivery gate (seed 003 §7.1). Facts that are missing never add a
-// permission.
+// visibility floor of the delivery gate. Facts that are missing never add a permission.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 namespace interlock {
 namespace {
 
-// Gateways mark a person's message while they work on it and take the mark away again, so what
-// they put there themselves is theirs as a message is that they sent.
+// Gateways mark a person's message while they work on it and take the mark away again: a reaction
+// that an instance put there is its own, as a message is that it sent.
 bool changes_anothers(const RelayAction& action, const EgressFacts& facts) {
     if (facts.message_sender == facts.caller.instance_id) {
         return false;

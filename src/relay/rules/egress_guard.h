@@ -1,5 +1,6 @@
-// Whether an instance may act on a chat (R5). The facts come from our own records of that chat and
-// message, never from the frame that asks; a chat that we have no record of is declined (I5).
+// Whether an instance may act on a chat (docs/contracts/relay-connector.md#8-the-egress-guard). The
+// facts come from our own records of that chat and message, never from the frame that asks; a chat
+// that we have no record of is declined (I5).
 #pragma once
 
 #include <optional>
@@ -54,7 +55,7 @@ std::string_view to_word(EgressVerdict verdict);
 // judge_follow_up().
 EgressVerdict judge_egress(const RelayAction& action, const EgressFacts& facts);
 
-// A shared credential kept back for a session (seed 003 §4, R10).
+// A shared credential kept back for a session (relay-connector.md#capabilities).
 struct CapabilityFacts {
     TenantId tenant;
     std::string instance_id;

@@ -1,4 +1,4 @@
-// Discord: messages of the gateway and interactions (seed 003 §3; chat-platforms §4.2).
+// Discord: messages of the gateway and interactions.
 #include <algorithm>
 
 #include "base/errors.h"

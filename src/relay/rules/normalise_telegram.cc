@@ -1,4 +1,4 @@
-// Telegram: updates, from the webhook or from getUpdates (seed 003 §3; chat-platforms §4.3).
+// Telegram: updates, from the webhook or from getUpdates.
 #include <algorithm>
 #include <array>
 
@@ -242,7 +242,7 @@ Result<Normalised> read_message(const Json& json, const BotIdentity& bot, Platfo
 
 Result<Normalised> read_callback(const Json& json, const BotIdentity& bot, PlatformEvent made) {
     WireReader in(json);
-    // The callback's id, not the message's: each press is an event of its own (R11).
+    // The callback's id, not the message's: each press is an event of its own.
     made.event.message_id = in.required_text("id");
     made.event.type = MessageType::command;
     made.addresses_bot = true;

@@ -1,5 +1,5 @@
 // SMS through Twilio and messages of WeCom: both are conversations with one person, told in a few
-// flat fields (seed 003 §3; R10 says why they ride as messages).
+// flat fields. docs/contracts/relay-connector.md#forwards says why they become messages.
 #include <algorithm>
 #include <charconv>
 

@@ -1,6 +1,6 @@
 // What a platform sent, made into what gateways read, with the facts that routing and the delivery
-// gate need beside it (seed 003 §3 and §6). Credentials that act for the shared bot are taken out
-// here: `capability` goes into the vault and never into the event.
+// gate need beside it. Credentials that act for the shared bot are taken out here: `capability`
+// goes into the vault and never into the event.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // The key of the session that a message belongs to. It has to equal what the gateway's own
-// build_session_key() makes of the same source (seed 003 §3; relay-wire §7): interrupts and
-// capabilities are addressed by it.
+// build_session_key() makes of the same source, because interrupts and capabilities are addressed
+// by it. docs/contracts/relay-connector.md#session-keys
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct SessionKeyOptions {
 std::string build_session_key(const SessionSource& source, const SessionKeyOptions& options = {});
 
 // The keys under which a client may ask for what an interaction left behind, each once: the
-// revisions read a forwarded interaction as different kinds of chat (R10).
+// revisions read a forwarded interaction as different kinds of chat.
 std::vector<std::string> interaction_keys(const SessionSource& source);
 
 }  // namespace interlock

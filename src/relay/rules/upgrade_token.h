@@ -1,5 +1,6 @@
-// The bearer of a gateway's dial and of its policy calls (seed 003 §6.1; relay-wire §8):
-// base64url(gatewayId ":" expiry ":" hex HMAC-SHA256(secret, gatewayId ":" expiry)).
+// The bearer of a gateway's dial and of its calls
+// (docs/contracts/relay-connector.md#upgrade-token): base64url(gatewayId ":" expiry ":" hex
+// HMAC-SHA256(secret, gatewayId ":" expiry)).
 //
 // A secret is known by the gateway it was given to, so a token is first read for its gateway, whose
 // secrets (the current one and those being rotated out) then verify it.
@@ -27,7 +28,7 @@ std::optional<UpgradeToken> read_upgrade_token(std::string_view text);
 
 enum class TokenVerdict {
     accepted,
-    expired,   // The signature is good: the gateway is known and only has to dial again (R6).
+    expired,   // The signature is good: the gateway is known and only has to dial again.
     rejected,  // Wrong, or signed by no secret of the list.
 };
 struct TokenCheck {

@@ -1,5 +1,6 @@
-// Whether a webhook comes from its platform, judged over the exact bytes that arrived (seed 003 §6,
-// R12). Pure functions: `interlock relay verify-webhook` and the server run the same ones.
+// Whether a webhook comes from its platform, judged over the exact bytes that arrived
+// (docs/contracts/relay-connector.md#webhooks). Pure functions: `interlock relay verify-webhook`
+// and the server run the same ones.
 //
 // A header that is there twice is refused: which one a proxy means is anybody's guess. WeCom has a
 // file of its own, because its messages are also encrypted.

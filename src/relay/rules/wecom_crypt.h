@@ -1,5 +1,5 @@
-// WeCom's BizMsgCrypt: the callback's signature, and the message inside its `Encrypt` element (seed
-// 003 §6). Codes are named after the vendor's SDK.
+// WeCom's BizMsgCrypt: the callback's signature, and the message inside its `Encrypt` element.
+// Codes are named after the vendor's SDK.
 //
 // The cipher has no authenticator, so the signature is checked before anything is decrypted and a
 // padding that does not agree with itself is refused.

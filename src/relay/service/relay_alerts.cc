@@ -69,7 +69,7 @@ void RelayAlerts::sweep(RelayTurn& turn) {
     });
 }
 
-// What came meanwhile stays for the next one.
+// Records that came meanwhile stay in the row for the next alert.
 void RelayAlerts::settle(
     RelayTurn& turn, const std::string& key, const AlertRow& told, bool is_told) {
     const Duration pause = is_told ? kAlertPause : kAlertRetry;
@@ -93,7 +93,8 @@ TurnRequest relay_alert_turn(const AlertRow& alert, std::function<void(bool)> do
     request.tenant_id = alert.tenant_id;
     request.principal = internal_principal("relay");
     request.function = "tell_relay_alert";
-    // Of the same record always the same: told again after a crash, it is answered and not made.
+    // The same record always has the same key: told again after a crash, the ledger answers it and
+    // makes no second alert.
     request.key = IdempotencyKey::trusted("relay_" + alert.hash);
     request.request_hash = alert.hash;
     request.decide = [alert](Turn& turn) -> Result<TurnReply> {

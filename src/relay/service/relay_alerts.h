@@ -1,14 +1,15 @@
-// Critical records of the relay's chains reach people (docs/contracts/notices.md §1): each becomes
-// an alert on the ledger's chain of its tenant, and with it a notice, as any other critical record.
+// Critical records of the relay's chains reach people (docs/contracts/notices.md, 1.4): each
+// becomes an alert on the ledger's chain of its tenant, and with it a notice, as any other critical
+// record.
 //
 //     critical record ──► its row, in the same commit ──► a duty ──► a turn of the ledger
 //                                                                      │ once that is durable
 //                                                     the row goes ◄───┘
 //
-// At least once: until the ledger has it the row is there, and what is told again after a crash
-// bears the same key. Chat must not be felt by trading (R17): one event of one instance or bot
-// makes one turn in kAlertPause at most, which says how many records it stands for, and so there
-// are no more rows than events times instances.
+// At least once: the row stays until the ledger has the alert, and an alert that is told again
+// after a crash bears the same key. So that chat never slows trading, one event of one instance or
+// bot makes one turn in kAlertPause at most, which says how many records it stands for; there are
+// no more rows than events times instances.
 //
 // Lane only.
 #pragma once

@@ -1,5 +1,5 @@
 // What is critical in the relay reaches the people of its tenant, at least once, with no words of
-// anybody's: docs/contracts/notices.md §1.
+// anybody's: docs/contracts/notices.md, 1.4.
 #include "relay/service/relay_alerts.h"
 
 #include <gtest/gtest.h>
@@ -179,7 +179,8 @@ TEST_F(RelayAlertsTest, ALedgerThatTakesNothingIsAskedAgainLater) {
     EXPECT_EQ(told("RELAY_SHEDDING").size(), 1u);
 }
 
-TEST_F(RelayAlertsTest, AFloodIsOneTurnAMinuteThatSaysHowManyThereWere) {  // R17
+// docs/contracts/notices.md, 1.4
+TEST_F(RelayAlertsTest, AFloodIsOneTurnAMinuteThatSaysHowManyThereWere) {
     record(kT1, "RELAY_DEAD_LETTER", full);
     pass(kSecond);
     record(kT1, "RELAY_DEAD_LETTER", full, 500);

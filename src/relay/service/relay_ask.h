@@ -1,4 +1,4 @@
-// How anybody outside the lane asks it for something and hears of it only when it is durable.
+// Asks the lane for something from any thread; the answer comes only once it is durable.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ using RelayReply = std::function<void(Result<Json>)>;
 // Checks first and then changes: an error means that nothing was added to the turn.
 using RelayDecide = std::function<Result<Json>(RelayTurn&)>;
 
-// Replies when told to; when whatever should have told it is dropped instead (a full queue, a lost
-// lane), says that the caller should come again.
+// Replies when it is told to. When the work that should have told it is dropped (a full queue, a
+// lost lane), its destructor tells the caller to come again.
 class RelayAnswer {
 public:
     explicit RelayAnswer(RelayReply reply) : reply_(std::move(reply)) {}

@@ -30,7 +30,7 @@ Result<std::vector<ChainReport>> RelayChains::open(LedgerStore& chains, RowSet r
              .is_from_before = known.is_from_before}));
     TRY_ASSIGN(Heads stored, chains.load_heads());
     for (const ChainReport& report : reports) {
-        // A list of heads names records that are there, whatever the stored head says.
+        // A list of heads may name only records that are there, whatever the stored head says.
         if (report.fault && report.head.seq > 0) {
             stored[report.tenant_id] = {report.head.seq, report.head.hash};
         } else if (report.fault) {
@@ -57,7 +57,7 @@ void RelayChains::settle() {
             settle_chain(turn, report);
         }
         to_settle_.clear();
-        seal_all(turn);  // What an unclean end left; the next record may be hours later.
+        seal_all(turn);  // An unclean end left records unsealed; the next may be hours away.
     });
     parts_.lane.run_round(std::chrono::microseconds(0));
 }

@@ -250,8 +250,8 @@ void RelayCredentials::provision(std::string bearer, ProvisionRequest request, R
         with_bearer(std::move(bearer), std::move(reply), decide);
         return;
     }
-    // First who asks, then the URL, then the turn: a stranger has no name looked up, and a gateway
-    // that boots with the URL it had is not kept waiting for one.
+    // The caller is judged before the URL, and the URL before the turn: nobody looks up a name for
+    // a stranger, and a gateway that boots with the URL it had waits for no look-up.
     const auto answer = std::make_shared<RelayAnswer>(std::move(reply));
     const RelayReply on_bearer =
         [this, bearer, url = request.wake_url, decide, answer](Result<Json> brings) {
@@ -287,7 +287,7 @@ Result<Json> RelayCredentials::decide_enroll(
     RelayTurn& turn, const Bearer& who, const EnrollRequest& request) {
     const std::string key = sha256_hex(request.enrollment_token);
     TRY_ASSIGN(const EnrollmentRow* found, parts_.state.enrollments.find(key, turn.now()));
-    // One sentence for all of them: whoever guesses learns nothing.
+    // Every refusal has the same sentence, so that a guess teaches nothing.
     if (found == nullptr || found->used_at || found->tenant_id != who.tenant_id ||
         found->made_at < parts_.state.codes_void_before) {
         return fail(
@@ -361,7 +361,7 @@ Result<Json> RelayCredentials::decide_provision(
          {"routeKeys", std::move(routed)}});
 }
 
-// Unless it names one: the instance that it has, or its own name.
+// The instance of a gateway that names none: the one that it has, or its own name.
 std::string RelayCredentials::instance_of_gateway(
     const TenantId& tenant_id, const std::string& gateway_id) const {
     const GatewayRow* const known = parts_.state.gateways.get(gateway_id);
@@ -448,7 +448,7 @@ Result<RelayCredentials::Plan> RelayCredentials::plan(RelayTurn& turn, const Wis
     return planned;
 }
 
-// The secret it has already: clients keep only what they were told first.
+// Gives the secret that the gateway has already: clients keep only what they were told first.
 Result<RelayCredentials::Plan> RelayCredentials::plan_known(
     const GatewayRow& row, Timestamp now) const {
     Plan planned;
@@ -461,7 +461,7 @@ Result<RelayCredentials::Plan> RelayCredentials::plan_known(
     return planned;
 }
 
-// One for the tenant, whichever gateway asks.
+// The tenant has one delivery key, whichever gateway asks.
 Result<void> RelayCredentials::fill_delivery_key(Plan& planned, Timestamp now) const {
     const TenantId& tenant_id = planned.row.tenant_id;
     TRY_ASSIGN(const DeliveryKeyRow* held, parts_.state.delivery_keys.find(tenant_id.text(), now));

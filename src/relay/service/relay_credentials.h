@@ -1,5 +1,5 @@
 // Who a gateway is: how it gets its secret (enrol, provision, an operator), how it is known by it
-// when it dials or calls, and how it loses it (seed 003 §6.1, §7.2; R6, R7).
+// when it dials or calls, and how it loses it (docs/contracts/relay-management.md#1-credentials).
 //
 // Tenant and instance of a caller come from the stored record only. Secrets lie sealed; tokens that
 // are only compared lie as hashes. A change is seen by authenticate() from its commit on and before

@@ -243,7 +243,7 @@ Result<void> RelayCredentials::purge_capabilities(RelayTurn& turn, const std::st
     }
 }
 
-// Texts of people who wrote to it.
+// Dead letters hold texts of people who wrote to the instance, so they go with it.
 Result<void> RelayCredentials::purge_dead_letters(RelayTurn& turn, const std::string& instance_id) {
     constexpr std::int64_t kPage = 256;
     BufferKey after{instance_id, 0};
@@ -266,7 +266,7 @@ Result<Json> RelayCredentials::decide_deprovision(
         const auto gateway_ids, gateways_named({instance.tenant_id, {}, instance.instance_id}));
     const std::string id = instance.instance_id;
     const TenantId tenant_id = parts_.state.instances.get(id)->tenant_id;
-    // What can fail comes first; it only removes what would go anyway.
+    // Steps that can fail come first; they only remove what would go anyway.
     TRY(purge_capabilities(turn, id));
     TRY(purge_dead_letters(turn, id));
     const std::vector<BindingRow> bindings = parts_.state.bindings_of_instance(id);

@@ -204,7 +204,7 @@ TEST(RelayCredentials, ConfirmsOnlyRoutesOfTheTenant) {
     EXPECT_EQ(to_text(*told->find("routeKeys")), R"(["g1"])");
 }
 
-TEST(RelayCredentials, RefusesAWakeUrlThatCannotBeUsedWhenItIsGiven) {  // R13
+TEST(RelayCredentials, RefusesAWakeUrlThatCannotBeUsedWhenItIsGiven) {  // relay-connector.md#wake
     World world;
     const std::string bearer = world.tenant_token();
     ProvisionRequest request = request_of("gw-1");

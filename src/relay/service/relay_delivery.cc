@@ -9,7 +9,8 @@
 namespace interlock {
 namespace {
 
-// When its last attempt was is not kept; the wait before the next that counts begins anew.
+// The store does not keep the time of the last attempt, so the wait before the next one that counts
+// begins anew.
 QueuedEntry queued(const BufferEntryHead& head, Timestamp now) {
     return {
         .seq = head.seq,
@@ -70,7 +71,8 @@ void RelayDelivery::open(RelayTurn& turn, const RelaySessionPtr& session) {
     ++sockets_;
 }
 
-// The socket's end for the queue: what it did not acknowledge waits again, or has had its chances.
+// Tells the queue that the socket ended: messages that it did not acknowledge wait again, or become
+// dead letters when they have had their chances.
 void RelayDelivery::end_session(RelayTurn& turn, const std::string& instance_id, Box& box) {
     box.session.reset();
     const auto end = box.queue.disconnect(turn.now());
@@ -93,7 +95,7 @@ void RelayDelivery::hello(
     const BotKey identity{frame.platform, frame.bot_id};
     if (std::ranges::find(session->identities, identity) == session->identities.end()) {
         if (session->identities.size() >= kSessionIdentitiesMax) {
-            // A descriptor would promise what sends are then refused for.
+            // A descriptor would promise a bot whose sends are then refused.
             turn.after([session](bool) {
                 session->socket->close(kCloseProtocol, "at most 16 identities on a socket");
             });
@@ -174,7 +176,7 @@ void RelayDelivery::acknowledge(
     const std::string& instance_id = session->caller.instance_id;
     const auto found = boxes_.find(instance_id);
     const auto seq = read_buffer_id(frame.buffer_id);
-    // A fenced socket is not believed any more (R2).
+    // Only the newest socket is believed.
     if (found == boxes_.end() || found->second.session != session || !seq) {
         return;
     }
@@ -300,8 +302,8 @@ RelayDelivery::Appended RelayDelivery::append(RelayTurn& turn, NewEntry entry) {
     stored.event_key = std::move(entry.event_key);
     stored.at = turn.now();
     const std::int64_t bytes = static_cast<std::int64_t>(entry.text.size());
-    // Once something overflowed, what is newer follows it until the buffer is empty: nothing
-    // overtakes (R16).
+    // Once something overflowed, newer messages follow it until the buffer is empty: nothing
+    // overtakes.
     if (row->is_overflowing || !box.queue.fits(bytes)) {
         if (!row->is_overflowing) {
             InstanceRow changed = *row;
@@ -340,7 +342,7 @@ void RelayDelivery::drop_instance(RelayTurn& turn, const std::string& instance_i
     if (parts_.files != nullptr) {
         parts_.files->forget(instance_id);
     }
-    found->second.dead.clear();  // Whoever drops it takes the letters, too.
+    found->second.dead.clear();  // The caller removes the letters from the store.
     if (parts_.state.sheds.get(instance_id) != nullptr) {
         parts_.state.sheds.erase(turn, instance_id);
     }
@@ -428,7 +430,7 @@ void RelayDelivery::sweep(RelayTurn& turn) {
         lay_aside(turn, instance_id, expired, "expired");
         if (!box.session) {
             if (box.queue.size() == 0) {
-                settle_rows(turn, instance_id, box);  // What filled it may have grown too old.
+                settle_rows(turn, instance_id, box);  // What filled it may have expired.
             }
             continue;
         }

@@ -1,6 +1,6 @@
-// The delivery leg: sockets of gateways, what waits for each instance, and when it counts as had
-// (seed 003 §3.2 and §5; R1 to R3, R16). relay/rules/delivery_queue decides; this keeps its queues
-// in step with the store and the sockets. Lane only.
+// The delivery leg: sockets of gateways, what waits for each instance, and when it counts as
+// delivered (docs/contracts/relay-connector.md#9-delivery). relay/rules/delivery_queue decides;
+// this keeps its queues in step with the store and the sockets. Lane only.
 //
 // An instance at its bounds costs nobody else anything (ADR 0017): the message that finds no room
 // is laid aside as its dead letter, and where those are too many the one that died first goes. Both
@@ -77,7 +77,7 @@ public:
         RelayState& state;
         Clock& clock;
         RelayBus& bus;
-        // What a hello is answered with; a generic one for an identity nobody configured (R14).
+        // What a hello is answered with; a generic one for an identity nobody configured.
         std::function<CapabilityDescriptor(const BotKey&)> descriptor;
         // Whether a gateway's credential still counts. Empty: always.
         std::function<bool(const std::string& gateway_id)> is_open = {};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kRelay = "internal:relay";
 
-// A letter may outlive the row of its instance; its record then goes where it is looked for.
+// A letter may outlive the row of its instance; its record then goes to the host's chain.
 TenantId tenant_or_system(const TenantId& tenant_id) {
     return tenant_id.empty() ? system_tenant() : tenant_id;
 }
@@ -82,7 +82,8 @@ void RelayDelivery::lay_aside(
     remove_letters(turn, instance_id, box.dead.take_surplus(entries.size()));
 }
 
-// The record of those that go without anybody's asking; `dropped` while it sheds is in its tally.
+// Removes letters that have to make room, with one record. Those that make room while the instance
+// sheds are in its tally instead.
 std::size_t RelayDelivery::remove_letters(
     RelayTurn& turn, const std::string& instance_id, const std::vector<DeadLetterHead>& gone) {
     if (gone.empty()) {
@@ -98,8 +99,8 @@ std::size_t RelayDelivery::remove_letters(
     return gone.size();
 }
 
-// A message that finds no room: the newest one, never one that waits. Whoever has the full buffer
-// pays, and the platform is told that we have it.
+// A message that finds no room becomes a dead letter: the newest one, never one that waits. The
+// instance whose buffer is full pays, and the platform is told that we have the message.
 void RelayDelivery::shed(RelayTurn& turn, Box& box, BufferEntry entry) {
     const std::string instance_id = entry.instance_id;
     const ShedRow* const held = parts_.state.sheds.get(instance_id);
@@ -180,8 +181,8 @@ void RelayDelivery::end_shedding(RelayTurn& turn, const std::string& instance_id
     parts_.state.sheds.erase(turn, instance_id);
 }
 
-// Once a second: what has to be told, whose time is over, and what a smaller bound leaves no room
-// for. Says how many letters went.
+// Runs once a second: closes the tally that is due, removes letters whose time is over and those
+// for which a smaller bound leaves no room. Says how many went.
 std::size_t RelayDelivery::sweep_letters(
     RelayTurn& turn, const std::string& instance_id, Box& box, std::size_t count_max) {
     if (const ShedRow* const shedding = parts_.state.sheds.get(instance_id);

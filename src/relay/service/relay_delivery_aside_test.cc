@@ -1,4 +1,5 @@
-// What an instance at its bounds costs: itself, and nobody else (seed 003 §3.2, R16, ADR 0017).
+// An instance at its bounds pays for itself and costs nobody else anything:
+// relay-connector.md#bounds-of-an-instance, ADR 0017.
 #include <gtest/gtest.h>
 
 #include "engine/wire/audit_record.h"
@@ -108,7 +109,8 @@ TEST_F(AsideTest, WithSeveralTargetsTheFullOneShedsAndTheOthersGetIt) {
     EXPECT_TRUE(row->why.contains(R"("delivered":["mate"],"laid_aside":["full"])")) << row->why;
 }
 
-TEST_F(AsideTest, WhatIsLaidAsideIsTheNewestAndWhatGoesIsWhatDiedFirst) {  // R16
+// relay-connector.md#bounds-of-an-instance
+TEST_F(AsideTest, WhatIsLaidAsideIsTheNewestAndWhatGoesIsWhatDiedFirst) {
     send("ann", 1, 9);
     EXPECT_EQ(dead_of("full"), (Texts{"ann7", "ann8", "ann9"}));
     auto gateway = world.connect("full");

@@ -21,7 +21,7 @@ struct DeliveryIdleTest : testing::Test {
     RelayWorld world;
 };
 
-TEST_F(DeliveryIdleTest, AForwardThatWasLaidAsideIsStillAForward) {  // R10
+TEST_F(DeliveryIdleTest, AForwardThatWasLaidAsideIsStillAForward) {  // relay-connector.md#forwards
     world.submit(command("m1"));
     world.pass(Duration::of_days(7));
     const auto dead = world.store.read_dead_letters("i1", {"i1", 0}, 1);
@@ -39,7 +39,8 @@ TEST_F(DeliveryIdleTest, AForwardThatWasLaidAsideIsStillAForward) {  // R10
 }
 
 // Seen with the real client: it acknowledges no forward, and "/restart" came again and again.
-TEST_F(DeliveryIdleTest, ACommandDoesNotComeAgainToAGatewayThatWentIdle) {  // R10, 003 §3.2
+// relay-connector.md#going-idle
+TEST_F(DeliveryIdleTest, ACommandDoesNotComeAgainToAGatewayThatWentIdle) {
     auto gateway = world.connect("i1");
     world.submit(command("m1"));
     ASSERT_EQ(gateway.socket->take_frames().size(), 2u);
@@ -51,7 +52,8 @@ TEST_F(DeliveryIdleTest, ACommandDoesNotComeAgainToAGatewayThatWentIdle) {  // R
     EXPECT_EQ(again.socket->take_frames().size(), 1u);  // The descriptor.
 }
 
-TEST_F(DeliveryIdleTest, ACommandComesAgainToAGatewayThatWasCutOffWhileItWentIdle) {  // R10, I8
+// relay-connector.md#going-idle
+TEST_F(DeliveryIdleTest, ACommandComesAgainToAGatewayThatWasCutOffWhileItWentIdle) {
     auto gateway = world.connect("i1");
     world.submit(command("m1"));
     gateway.socket->is_broken = true;  // It asked, and no answer reaches it any more.
@@ -65,7 +67,8 @@ TEST_F(DeliveryIdleTest, ACommandComesAgainToAGatewayThatWasCutOffWhileItWentIdl
 }
 
 // A gateway leaves when it reads the answer, and what is behind that is lost.
-TEST_F(DeliveryIdleTest, NoGatewayIsLetGoBeforeACommandThatWaitsUnsent) {  // R2, R10, I8
+// relay-connector.md#going-idle
+TEST_F(DeliveryIdleTest, NoGatewayIsLetGoBeforeACommandThatWaitsUnsent) {
     auto gateway = world.connect("i1");
     gateway.socket->take_frames();
     gateway.socket->is_slow = true;
@@ -77,7 +80,8 @@ TEST_F(DeliveryIdleTest, NoGatewayIsLetGoBeforeACommandThatWaitsUnsent) {  // R2
     EXPECT_TRUE(std::holds_alternative<GoingIdleAckFrame>(frames[1]));
 }
 
-TEST_F(DeliveryIdleTest, AGatewayIsLetGoBeforeMessagesThatWaitUnsent) {  // R2, R3
+// relay-connector.md#sockets
+TEST_F(DeliveryIdleTest, AGatewayIsLetGoBeforeMessagesThatWaitUnsent) {
     auto gateway = world.connect("i1");
     gateway.socket->take_frames();
     gateway.socket->is_slow = true;

@@ -42,7 +42,7 @@ struct DeliveryTest : testing::Test {
     RelayWorld world;
 };
 
-TEST_F(DeliveryTest, MoreIdentitiesThanASocketMayHaveAreRefused) {  // 003 §1, our bound
+TEST_F(DeliveryTest, MoreIdentitiesThanASocketMayHaveAreRefused) {  // relay-connector.md#buffers
     auto gateway = world.dial("i1");
     for (std::size_t i = 0; i < kSessionIdentitiesMax; ++i) {
         world.say(gateway, HelloFrame{"local", "bot" + std::to_string(i), {}});
@@ -55,7 +55,7 @@ TEST_F(DeliveryTest, MoreIdentitiesThanASocketMayHaveAreRefused) {  // 003 §1, 
     EXPECT_EQ(gateway.socket->close_code, kCloseProtocol);
 }
 
-TEST_F(DeliveryTest, AHelloIsAnsweredWithADescriptorForEachIdentity) {  // 003 §1, §2
+TEST_F(DeliveryTest, AHelloIsAnsweredWithADescriptorForEachIdentity) {  // relay-connector.md#hello
     auto gateway = world.dial("i1");
     EXPECT_TRUE(gateway.socket->lines.empty());
     world.say(gateway, HelloFrame{"local", "bot", {}});
@@ -66,7 +66,8 @@ TEST_F(DeliveryTest, AHelloIsAnsweredWithADescriptorForEachIdentity) {  // 003 �
     EXPECT_EQ(std::get<DescriptorFrame>(frames[1]).descriptor.platform, "telegram");
 }
 
-TEST_F(DeliveryTest, ALiveInstanceGetsItsMessageAtOnceWithABufferId) {  // 003 §3, R1
+// relay-connector.md#buffers
+TEST_F(DeliveryTest, ALiveInstanceGetsItsMessageAtOnceWithABufferId) {
     auto gateway = world.connect("i1");
     send("m1");
     const auto came = gateway.socket->take_inbound();
@@ -78,7 +79,7 @@ TEST_F(DeliveryTest, ALiveInstanceGetsItsMessageAtOnceWithABufferId) {  // 003 �
     EXPECT_EQ(world.delivery.counters().acknowledged, 1);
 }
 
-TEST_F(DeliveryTest, WhatCameWhileNobodyListenedIsDrainedInOrder) {  // 003 §3.2
+TEST_F(DeliveryTest, WhatCameWhileNobodyListenedIsDrainedInOrder) {  // relay-connector.md#buffers
     send("m1");
     send("m2");
     send("m3");
@@ -86,7 +87,7 @@ TEST_F(DeliveryTest, WhatCameWhileNobodyListenedIsDrainedInOrder) {  // 003 §3.
     EXPECT_EQ(drain(world, gateway), (Texts{"text m1", "text m2", "text m3"}));
 }
 
-TEST_F(DeliveryTest, AGatewayThatDiesWithoutGoingIdleLosesNothing) {  // 003 §3.2, I8
+TEST_F(DeliveryTest, AGatewayThatDiesWithoutGoingIdleLosesNothing) {  // I8
     auto first = world.connect("i1");
     send("m1");
     send("m2");
@@ -111,7 +112,7 @@ TEST_F(DeliveryTest, ARestartFindsEveryMessageThatWasNotAcknowledged) {  // I8
     EXPECT_EQ(after.delivery.view(*after.state.instances.get("i1")).epoch, 2);
 }
 
-TEST_F(DeliveryTest, TheNewestHelloFencesTheOlderSocket) {  // R2
+TEST_F(DeliveryTest, TheNewestHelloFencesTheOlderSocket) {  // relay-connector.md#sockets
     auto older = world.connect("i1");
     send("m1");
     const std::string id = older.socket->take_inbound()[0].second;
@@ -126,7 +127,8 @@ TEST_F(DeliveryTest, TheNewestHelloFencesTheOlderSocket) {  // R2
     EXPECT_EQ(texts_of(*newer.socket), Texts{"text m2"});
 }
 
-TEST_F(DeliveryTest, GoingIdleIsAnsweredAfterTheFlipAndBuffersFromThen) {  // 003 §3.2, R3
+// relay-connector.md#going-idle
+TEST_F(DeliveryTest, GoingIdleIsAnsweredAfterTheFlipAndBuffersFromThen) {
     auto gateway = world.connect("i1");
     gateway.socket->take_frames();
     world.say(gateway, GoingIdleFrame{});
@@ -145,7 +147,7 @@ TEST_F(DeliveryTest, GoingIdleIsAnsweredAfterTheFlipAndBuffersFromThen) {  // 00
     EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "live");
 }
 
-TEST_F(DeliveryTest, GoingIdleWaitsASecondForWhatIsOut) {  // R3
+TEST_F(DeliveryTest, GoingIdleWaitsASecondForWhatIsOut) {  // relay-connector.md#going-idle
     auto gateway = world.connect("i1");
     send("m1");
     gateway.socket->take_frames();
@@ -155,7 +157,7 @@ TEST_F(DeliveryTest, GoingIdleWaitsASecondForWhatIsOut) {  // R3
     ASSERT_EQ(gateway.socket->take_frames().size(), 1u);
 }
 
-TEST_F(DeliveryTest, TellsAsleepFromDead) {  // 003 §3.4, issue 6 §7
+TEST_F(DeliveryTest, TellsAsleepFromDead) {  // relay-connector.md#health
     EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "new");
     auto gateway = world.connect("i1");
     EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "live");
@@ -163,7 +165,8 @@ TEST_F(DeliveryTest, TellsAsleepFromDead) {  // 003 §3.4, issue 6 §7
     EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).health, "dead");
 }
 
-TEST_F(DeliveryTest, AnEntryThatThreeSocketsDoNotAcknowledgeBecomesADeadLetter) {  // R2
+// relay-connector.md#buffers
+TEST_F(DeliveryTest, AnEntryThatThreeSocketsDoNotAcknowledgeBecomesADeadLetter) {
     send("m1");
     send("m2");
     for (int socket = 0; socket < 3; ++socket) {
@@ -183,7 +186,7 @@ TEST_F(DeliveryTest, AnEntryThatThreeSocketsDoNotAcknowledgeBecomesADeadLetter) 
 
 // Seen from outside: three drops within 1.3 seconds laid a message aside that nothing was wrong
 // with.
-TEST_F(DeliveryTest, ANetworkThatFlapsLaysNothingAside) {  // R2 as amended
+TEST_F(DeliveryTest, ANetworkThatFlapsLaysNothingAside) {  // relay-connector.md#buffers
     send("m1");
     for (int socket = 0; socket < 30; ++socket) {
         world.hang_up(world.connect("i1"));
@@ -195,7 +198,7 @@ TEST_F(DeliveryTest, ANetworkThatFlapsLaysNothingAside) {  // R2 as amended
     EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
 }
 
-TEST_F(DeliveryTest, ARestartDoesNotBringADeadLetterNearer) {  // R2 as amended
+TEST_F(DeliveryTest, ARestartDoesNotBringADeadLetterNearer) {  // relay-connector.md#buffers
     send("m1");
     for (int socket = 0; socket < 2; ++socket) {
         world.hang_up(world.connect("i1"));
@@ -229,7 +232,8 @@ TEST_F(DeliveryTest, ADeadLetterCanBeDeliveredAfterAll) {
     EXPECT_TRUE(world.store.read_dead_letters("i1", {"i1", 0}, 1)->empty());
 }
 
-TEST_F(DeliveryTest, SocketsThatTakeNothingDoNotUseUpAMessagesChances) {  // R2
+// relay-connector.md#buffers
+TEST_F(DeliveryTest, SocketsThatTakeNothingDoNotUseUpAMessagesChances) {
     send("m1");
     for (int socket = 0; socket < 4; ++socket) {
         auto broken = world.dial("i1");
@@ -242,7 +246,8 @@ TEST_F(DeliveryTest, SocketsThatTakeNothingDoNotUseUpAMessagesChances) {  // R2
     EXPECT_EQ(drain(world, gateway), Texts{"text m1"});
 }
 
-TEST(Delivery, OverflowGoesToTheDeadLettersUntilTheBufferIsEmpty) {  // R16
+// relay-connector.md#bounds-of-an-instance
+TEST(Delivery, OverflowGoesToTheDeadLettersUntilTheBufferIsEmpty) {
     RelayWorld world({}, {.entries_max = 2});
     world.add_instance("i1");
     world.bind("ann", "i1");
@@ -263,7 +268,8 @@ TEST(Delivery, OverflowGoesToTheDeadLettersUntilTheBufferIsEmpty) {  // R16
     EXPECT_NE((*dead)[1].entry.text.find("text m4"), std::string::npos);
 }
 
-TEST_F(DeliveryTest, ASocketThatAcknowledgesNothingIsClosedAfterFiveMinutes) {  // R2
+// relay-connector.md#buffers
+TEST_F(DeliveryTest, ASocketThatAcknowledgesNothingIsClosedAfterFiveMinutes) {
     auto gateway = world.connect("i1");
     send("m1");
     world.pass(Duration::of_seconds(299));
@@ -280,7 +286,7 @@ TEST_F(DeliveryTest, ASocketThatSaysNoHelloIsClosed) {
     EXPECT_EQ(gateway.socket->close_code, kCloseProtocol);
 }
 
-TEST_F(DeliveryTest, EntriesPastTheirLifeBecomeDeadLetters) {  // R16
+TEST_F(DeliveryTest, EntriesPastTheirLifeBecomeDeadLetters) {  // relay-connector.md#buffers
     send("m1");
     world.pass(Duration::of_days(7));
     const auto dead = world.store.read_dead_letters("i1", {"i1", 0}, 10);
@@ -289,7 +295,8 @@ TEST_F(DeliveryTest, EntriesPastTheirLifeBecomeDeadLetters) {  // R16
     EXPECT_EQ(world.delivery.view(*world.state.instances.get("i1")).waiting, 0u);
 }
 
-TEST_F(DeliveryTest, AnInterruptReachesTheInstanceThatRunsTheSession) {  // 003 §5
+// relay-connector.md#interrupts
+TEST_F(DeliveryTest, AnInterruptReachesTheInstanceThatRunsTheSession) {
     world.add_instance("i2");
     auto runner = world.connect("i1");
     auto other = world.connect("i2");
@@ -317,7 +324,8 @@ TEST_F(DeliveryTest, AnInterruptOfAnotherTenantsSessionReachesNobody) {  // I7
     EXPECT_TRUE(runner.socket->take_frames().empty());
 }
 
-TEST_F(DeliveryTest, ASleeperWithMailIsPokedOnceAMinuteAtMostAndLessAndLess) {  // 003 §3.3, R13
+// relay-connector.md#wake
+TEST_F(DeliveryTest, ASleeperWithMailIsPokedOnceAMinuteAtMostAndLessAndLess) {
     auto gateway = world.connect("i1");
     world.say(gateway, GoingIdleFrame{});
     world.hang_up(gateway);
@@ -339,7 +347,7 @@ TEST_F(DeliveryTest, ASleeperWithMailIsPokedOnceAMinuteAtMostAndLessAndLess) {  
 }
 
 // Whoever was awake for less than a second is poked as a new sleeper is.
-TEST_F(DeliveryTest, AShortWhileAwakeEndsTheLongPauses) {  // R13
+TEST_F(DeliveryTest, AShortWhileAwakeEndsTheLongPauses) {  // relay-connector.md#wake
     auto gateway = world.connect("i1");
     world.say(gateway, GoingIdleFrame{});
     world.hang_up(gateway);
@@ -357,7 +365,7 @@ TEST_F(DeliveryTest, AShortWhileAwakeEndsTheLongPauses) {  // R13
     EXPECT_EQ(world.waker.calls.size(), 5u);
 }
 
-TEST_F(DeliveryTest, APokeIsGivenUpAfterADay) {  // R13
+TEST_F(DeliveryTest, APokeIsGivenUpAfterADay) {  // relay-connector.md#wake
     auto gateway = world.connect("i1");
     world.say(gateway, GoingIdleFrame{});
     world.hang_up(gateway);
@@ -372,7 +380,7 @@ TEST_F(DeliveryTest, APokeIsGivenUpAfterADay) {  // R13
     EXPECT_EQ(world.waker.calls.size(), calls);
 }
 
-TEST_F(DeliveryTest, ARestartPokesNobodyEarly) {  // R13
+TEST_F(DeliveryTest, ARestartPokesNobodyEarly) {  // relay-connector.md#wake
     auto gateway = world.connect("i1");
     world.say(gateway, GoingIdleFrame{});
     world.hang_up(gateway);
@@ -388,7 +396,7 @@ TEST_F(DeliveryTest, ARestartPokesNobodyEarly) {  // R13
     EXPECT_EQ(after.waker.calls.size(), 1u);
 }
 
-TEST_F(DeliveryTest, ARestartDoesNotShortenThePauseBetweenTwoNaps) {  // R13
+TEST_F(DeliveryTest, ARestartDoesNotShortenThePauseBetweenTwoNaps) {  // relay-connector.md#wake
     auto gateway = world.connect("i1");
     world.say(gateway, GoingIdleFrame{});
     world.hang_up(gateway);
@@ -407,7 +415,7 @@ TEST_F(DeliveryTest, ARestartDoesNotShortenThePauseBetweenTwoNaps) {  // R13
     EXPECT_EQ(after.waker.calls.size(), 1u);
 }
 
-TEST_F(DeliveryTest, WhoWasGivenUpStaysSoAfterARestart) {  // R13
+TEST_F(DeliveryTest, WhoWasGivenUpStaysSoAfterARestart) {  // relay-connector.md#wake
     auto gateway = world.connect("i1");
     world.say(gateway, GoingIdleFrame{});
     world.hang_up(gateway);
@@ -448,7 +456,7 @@ TEST_F(DeliveryTest, AClockSetBackDoesNotMakeAPauseLong) {
 }
 
 // Every number an instance is given, with an empty buffer at each restart and a clock that jumps.
-TEST_F(DeliveryTest, BufferNumbersNeverStepBack) {  // R1: bufferId is unique per instance
+TEST_F(DeliveryTest, BufferNumbersNeverStepBack) {  // relay-connector.md#buffers
     std::int64_t last = 0;
     auto contents = world.store.take_contents();
     Timestamp start = world.clock.now();
@@ -526,7 +534,7 @@ TEST_F(DeliveryTest, ManyRestartsDoNotCarryTheNumbersAway) {
     EXPECT_LT(last, FakeClock::kNoon.microseconds + 3 * kNumbersAhead);
 }
 
-TEST_F(DeliveryTest, AnInstanceThatDiedIsNotPoked) {  // R13: only one that said going_idle
+TEST_F(DeliveryTest, AnInstanceThatDiedIsNotPoked) {  // relay-connector.md#wake
     world.hang_up(world.connect("i1"));
     send("m1");
     world.pass(Duration::of_minutes(10));
@@ -546,7 +554,7 @@ TEST_F(DeliveryTest, ALostStoreTellsNobodyThatItHasAMessage) {  // ADR 0012
     EXPECT_FALSE((*world.submit(RelayWorld::message("ann", "m2")))->is_stored);
 }
 
-TEST_F(DeliveryTest, ADroppedInstanceLosesItsBufferAndItsSockets) {  // R16
+TEST_F(DeliveryTest, ADroppedInstanceLosesItsBufferAndItsSockets) {  // relay-management.md#secrets
     auto gateway = world.connect("i1");
     send("m1");
     world.change([&](RelayTurn& turn) { world.delivery.drop_instance(turn, "i1"); });

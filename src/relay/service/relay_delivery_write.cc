@@ -19,8 +19,8 @@ void RelayDelivery::pump(const std::string& instance_id) {
     }
     const Timestamp now = parts_.clock.now();
     if (box.queue.is_idle_answer_due(now)) {
-        // Forwards count as read once their gateway leaves, so they arrive before it is let go; and
-        // a socket that did not take the answer has told nobody anything.
+        // Forwards count as read once their gateway leaves, so they have to arrive before the
+        // answer. A socket that did not take the answer has let nobody go.
         std::string answer = encode_line(ConnectorFrame(GoingIdleAckFrame{}));
         RelaySocket& socket = *box.session->socket;
         if (box.queue.has_forwards_out() ? socket.send(std::move(answer))

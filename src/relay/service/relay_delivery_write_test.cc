@@ -56,7 +56,8 @@ struct DeliveryWriteTest : testing::Test {
     int sent = 0;
 };
 
-TEST_F(DeliveryWriteTest, AWindowOfMessagesLeavesInOneMessageOfTheSocket) {  // R2, relay-wire §1
+// relay-connector.md#sockets
+TEST_F(DeliveryWriteTest, AWindowOfMessagesLeavesInOneMessageOfTheSocket) {
     const auto gateway = connect();
     send(10);
     EXPECT_EQ(gateway.socket->message_bytes.size(), 1u);
@@ -64,7 +65,7 @@ TEST_F(DeliveryWriteTest, AWindowOfMessagesLeavesInOneMessageOfTheSocket) {  // 
     EXPECT_EQ(world.delivery.counters().written, 8);
 }
 
-TEST_F(DeliveryWriteTest, EachLineKeepsItsOwnBufferIdAndItsPlace) {  // 003 §3.2
+TEST_F(DeliveryWriteTest, EachLineKeepsItsOwnBufferIdAndItsPlace) {  // relay-connector.md#buffers
     const auto gateway = connect();
     send(3);
     const auto came = gateway.socket->take_inbound();
@@ -95,7 +96,8 @@ TEST_F(DeliveryWriteTest, ALineBeyondTheBoundGoesAlone) {
     EXPECT_EQ(gateway.socket->take_inbound().size(), 3u);
 }
 
-TEST_F(DeliveryWriteTest, AMessageThatTheSocketRefusesCountsForNoneOfItsLines) {  // R2
+// relay-connector.md#buffers
+TEST_F(DeliveryWriteTest, AMessageThatTheSocketRefusesCountsForNoneOfItsLines) {
     const auto broken = connect();
     broken.socket->is_broken = true;
     send(3);

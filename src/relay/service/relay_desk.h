@@ -36,7 +36,7 @@ public:
         const RelaySessionPtr& session,
         std::vector<GatewayFrame> frames,
         std::function<void()> done);
-    // What could not be read but names its request (R15).
+    // Answers a frame that could not be read but names its request.
     static void answer_problem(const RelaySessionPtr& session, const FrameProblem& problem);
     void closed(const RelaySessionPtr& session);
 

@@ -104,7 +104,7 @@ void RelayEgress::give_back(const Place& place) {
     } else {
         make_ready(bot, place.chat_id);
     }
-    // Nothing is kept of those who have nothing any more.
+    // Instances without jobs are forgotten.
     if (instance->second.running == 0 && instance->second.ready.empty()) {
         tenant->second.instances.erase(instance);
     }
@@ -266,7 +266,7 @@ EgressReport run_order(EgressOrder& order, Clock& clock, const RelayEgress::Paus
             report.last = send_piece(order, i, clock, pause);
         }
         if (report.last.outcome != CallOutcome::sent) {
-            // A part that is there makes the whole neither sent nor not.
+            // When a part is there, the whole is neither sent nor not sent.
             const bool is_partial = !report.message_ids.empty() || i > 0;
             report.outcome = is_partial ? CallOutcome::unknown : report.last.outcome;
             return report;

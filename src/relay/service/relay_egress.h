@@ -69,14 +69,14 @@ private:
         std::deque<Job> jobs;
         bool is_running = false;
     };
-    // Somebody's part of a bot, while he has any.
+    // One instance's part of a bot, while it has jobs there.
     struct Instance {
-        std::deque<std::string> ready;  // Chats whose next job is his and has nothing in its way.
+        std::deque<std::string> ready;  // Chats whose next job is its own and may run.
         std::size_t running = 0;
     };
     struct Tenant {
         std::map<std::string, Instance> instances;
-        std::string last;  // Whose job was taken last: the others go first.
+        std::string last;  // The instance whose job was taken last: the others go first.
         std::size_t running = 0;
     };
     struct Bot {
@@ -90,7 +90,7 @@ private:
     bool may_run(const Instance& instance) const;
     bool may_run(const Tenant& tenant) const;
     bool may_run(const Bot& bot) const;
-    // All under the lock.
+    // Called under the lock.
     static void make_ready(Bot& bot, const std::string& chat_id);
     bool take(Job& taken);
     void give_back(const Place& place);
@@ -100,7 +100,7 @@ private:
     const Pause pause_;
     mutable std::mutex mutex_;  // Guards the two below.
     std::map<BotKey, Bot> bots_;
-    BotKey last_;  // As a tenant's.
+    BotKey last_;  // The bot whose job was taken last.
     std::condition_variable changed_;
     std::condition_variable stopped_;  // For those who pause; they must not take a job's waking.
     std::atomic<bool> is_stopping_{false};
@@ -108,7 +108,7 @@ private:
 };
 
 // Between the thread that sends and the lane that answers: once the lane has closed it no further
-// call begins, and the lane knows whether one was under way or anything had been sent before (R2).
+// call begins, and the lane knows whether one was under way or anything had been sent before.
 class EgressGate {
 public:
     bool begin();                  // False: closed; nothing may be sent.

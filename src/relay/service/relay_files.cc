@@ -53,7 +53,7 @@ RelayFiles::JobPtr RelayFiles::job_for(const Entry& entry, std::string_view stor
         if (job->is_running || !(has_ended || job->is_late)) {
             return job;
         }
-        // An earlier socket was told what will not be there for long, or what came too late.
+        // An earlier socket was given addresses that end soon, or the files came too late for it.
         jobs.erase(found);
     }
     auto message = decode_waiting(stored);

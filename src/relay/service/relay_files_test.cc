@@ -92,7 +92,8 @@ struct FilesTest : testing::Test {
     RelayWorld world;
 };
 
-TEST_F(FilesTest, AFileReachesTheGatewayByAnAddressOfOurOwn) {  // 003 §3: media_urls
+// relay-connector.md#files-of-messages
+TEST_F(FilesTest, AFileReachesTheGatewayByAnAddressOfOurOwn) {
     const auto gateway = connect();
     world.submit(photo("ann", "m1"));
     world.run_fetches();

@@ -47,20 +47,20 @@ Json why_note(std::string_view note) {
     return Json::object({{"note", note}});
 }
 
-// Somebody whom it takes a link or a route to hear. Bots are never told anything: they might
+// Whether the author is heard only after a link or a route. Bots are never told so: they might
 // answer.
 bool is_stranger(const GateEvent& event, const TenantId& tenant_id) {
     return !event.is_author_bot && !event.is_own_bot && !event.author_id.empty() &&
            (tenant_id.empty() || !event.is_author_linked);
 }
 
-// Ids alone: whom to link and what to route, for whoever reads why nobody got it.
+// Notes ids alone, so that whoever reads why nobody got it knows whom to link and what to route.
 void note_author(Json& why, const PlatformArrival& arrival) {
     why.set("user_id", arrival.event.event.source.user_id);
     why.set("chat_id", arrival.event.event.source.chat_id);
 }
 
-// The platform shows its user what came of it: an interaction, a pressed button, the console.
+// Whether the platform itself tells its user what came of it, as for interactions and presses.
 bool shows_notices(const PlatformArrival& arrival) {
     return arrival.forward || arrival.event.event.prompt_response ||
            !arrival.event.prompt_button.empty() || arrival.bot.platform == "local";
@@ -83,7 +83,7 @@ void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswe
     auto held = std::make_shared<PlatformArrival>(std::move(arrival));
     held->event.event.bot_id = held->bot.bot_id;
     auto slot = std::make_shared<Slot>(std::move(done), refused_);
-    // Not taken: the slot goes with the work and says so.
+    // When the lane does not take the work, the slot is dropped with it and says so.
     parts_.lane.submit_event(
         event_key_of(held->bot, held->event.event_id), [this, held, slot](RelayTurn& turn) {
             slots_[held->bot].push_back(slot);
@@ -95,14 +95,14 @@ void RelayInbound::submit(PlatformArrival arrival, std::function<void(InboxAnswe
 }
 
 void RelayInbound::note_cursor(const BotKey& bot, std::string cursor) {
-    // A lost one only means that the platform repeats what we know already.
+    // A lost cursor only makes the platform repeat events that we know already.
     parts_.lane.submit([this, bot, cursor = std::move(cursor)](RelayTurn& turn) {
         parts_.state.cursors.put(turn, row_key({bot.platform, bot.bot_id}), CursorRow{cursor});
     });
 }
 
-// What was stored since the lane asked is among the recent ones: fewer wait in its queue than those
-// remember.
+// An event that was stored since the lane asked the store is among the recent ones, which remember
+// more than the lane's queue holds.
 bool RelayInbound::is_known(const Pending& pending, const std::string& event_key) {
     if (recent_.contains(event_key)) {
         return true;
@@ -193,7 +193,7 @@ void RelayInbound::take(RelayTurn& turn, Pending pending) {
     waiting->second.push_back(std::move(pending));
 }
 
-// A code never reaches an agent, wherever it was typed (R8).
+// Words to the connector, codes above all, never reach an agent, wherever they were typed.
 void RelayInbound::take_word(RelayTurn& turn, Pending& pending, const PersonWord& word) {
     const PlatformArrival& arrival = pending.arrival;
     const SessionSource& source = arrival.event.event.source;
@@ -429,7 +429,7 @@ void RelayInbound::facts_arrived(RelayTurn& turn, const std::string& chat, Pendi
         Pending next = std::move(waiting.front());
         waiting.pop_front();
         --waiting_;
-        next.is_stored.reset();  // That was long ago.
+        next.is_stored.reset();  // The store was asked long ago.
         take(turn, std::move(next));
     }
 }
@@ -503,7 +503,7 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
                               : std::string(kNotHeard);
         }
     } else if (arrival.event.is_dm && parts_.wish_for) {
-        // It answers nothing that he did, so no platform shows it by itself.
+        // The question answers no act of his, so no platform shows it by itself.
         say(turn, arrival, parts_.wish_for(turn, arrival.bot, event.author_id));
     }
     store_event(turn, pending, candidates.tenant_id, why);
@@ -511,7 +511,8 @@ void RelayInbound::decide(RelayTurn& turn, Pending pending) {
     answer(turn, arrival.bot, pending.slot, std::move(said));
 }
 
-// What he is told where only he sees it; in the chat he is told when it is time.
+// Gives the sentence for a platform that shows it to him alone; in the chat he is told when it is
+// time.
 std::string RelayInbound::meet_stranger(
     RelayTurn& turn, const Pending& pending, const TenantId& tenant_id) {
     const PlatformArrival& arrival = pending.arrival;
@@ -561,7 +562,7 @@ RelayInbound::Reached RelayInbound::deliver(
     const PlatformArrival& arrival = pending.arrival;
     InboundCounters& counters = counters_[arrival.bot.platform];
     Reached reached;
-    std::vector<std::string> known;  // Who hears of the chat, sooner or later.
+    std::vector<std::string> known;  // Instances that now or later get it; they may write there.
     const EntryKind kind = arrival.forward ? EntryKind::passthrough : EntryKind::inbound;
     TenantId tenant_id;
     for (const std::string& instance_id : instances) {

@@ -1,6 +1,6 @@
 // From a platform's event to the buffers of the instances that may have it: known already? whose
-// tenant? who passes the gate? (seed 003 §3, §6, §7.1; R4, R9 to R12). The event is in the store
-// before the platform is told that we have it.
+// tenant? who passes the gate? (docs/contracts/relay-connector.md#7-the-delivery-gate). The event
+// is in the store before the platform is told that we have it.
 //
 // submit() takes arrivals from any thread; everything else is on the lane.
 #pragma once
@@ -24,7 +24,7 @@
 namespace interlock {
 
 // Event rows are kept this long to know duplicates and to explain decisions; Twilio repeats for a
-// long time (R12).
+// long time.
 inline constexpr Duration kEventLife = Duration::of_days(7);
 inline constexpr Duration kSmsEventLife = Duration::of_days(90);
 // Keys of events seen lately, so that a repeat does not ask the store.
@@ -100,7 +100,7 @@ public:
     void submit(PlatformArrival arrival, std::function<void(InboxAnswer)> done) override;
     void note_cursor(const BotKey& bot, std::string cursor) override;
 
-    // Platforms on which an instance without a policy hears only what speaks to the bot (R9).
+    // Platforms on which an instance without a policy hears only what speaks to the bot.
     // Before the first arrival.
     void set_require_address(std::set<std::string> platforms) {
         require_address_ = std::move(platforms);

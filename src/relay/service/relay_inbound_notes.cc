@@ -8,7 +8,7 @@
 namespace interlock {
 namespace {
 
-// How long a Discord interaction can be answered (chat-platforms §4.2).
+// How long Discord takes an answer to an interaction.
 constexpr Duration kCapabilityLife = Duration::of_minutes(15);
 
 }  // namespace

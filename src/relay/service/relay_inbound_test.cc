@@ -95,7 +95,7 @@ struct InboundTest : testing::Test {
     RelayWorld world;
 };
 
-TEST_F(InboundTest, AnAuthorsMessageReachesHisOwnInstanceOnly) {  // 003 §7.1
+TEST_F(InboundTest, AnAuthorsMessageReachesHisOwnInstanceOnly) {  // relay-connector.md#layers
     const auto answer = world.submit(guild_message("ann", "m1"));
     ASSERT_TRUE(answer->has_value());
     EXPECT_TRUE((*answer)->is_stored);
@@ -105,7 +105,7 @@ TEST_F(InboundTest, AnAuthorsMessageReachesHisOwnInstanceOnly) {  // 003 §7.1
     EXPECT_EQ(waiting("x1"), 0u);
 }
 
-TEST_F(InboundTest, TheSameEventTwiceIsDeliveredOnce) {  // issue 6 §7, I8
+TEST_F(InboundTest, TheSameEventTwiceIsDeliveredOnce) {  // I8
     world.submit(guild_message("ann", "m1"));
     const auto again = world.submit(guild_message("ann", "m1"));
     EXPECT_TRUE((*again)->is_stored);
@@ -120,13 +120,15 @@ TEST_F(InboundTest, ADuplicateIsKnownAfterARestartToo) {
     EXPECT_EQ(after.inbound.counters().at("local").duplicates, 1);
 }
 
-TEST_F(InboundTest, TheTenantComesFromTheGuildAndNotFromTheAuthor) {  // 003 §3, R4
+// relay-connector.md#whose-a-message-is
+TEST_F(InboundTest, TheTenantComesFromTheGuildAndNotFromTheAuthor) {
     world.submit(guild_message("ann", "m1", "g2"));
     EXPECT_EQ(waiting("i1"), 0u);
     EXPECT_EQ(waiting("x1"), 0u);
 }
 
-TEST_F(InboundTest, AnEventWithoutARouteIsDroppedCountedAndExplained) {  // R4
+// relay-connector.md#whose-a-message-is
+TEST_F(InboundTest, AnEventWithoutARouteIsDroppedCountedAndExplained) {
     const auto answer = world.submit(guild_message("ann", "m1", "g9"));
     EXPECT_TRUE((*answer)->is_stored);
     EXPECT_FALSE((*answer)->is_delivered);
@@ -134,7 +136,7 @@ TEST_F(InboundTest, AnEventWithoutARouteIsDroppedCountedAndExplained) {  // R4
     EXPECT_EQ(why("m1").find("note")->as_string(), "no_route");
 }
 
-TEST_F(InboundTest, AnUnboundAuthorReachesNobody) {  // 003 §7.1
+TEST_F(InboundTest, AnUnboundAuthorReachesNobody) {  // relay-connector.md#layers
     claim("i1", "c1");
     world.submit(guild_message("zed", "m1"));
     EXPECT_EQ(waiting("i1"), 0u);
@@ -143,7 +145,8 @@ TEST_F(InboundTest, AnUnboundAuthorReachesNobody) {  // 003 §7.1
         "unbound_author");
 }
 
-TEST_F(InboundTest, AScopeLetsAnotherLinkedUserThroughWhenItsOwnerSeesTheChannel) {  // §7.1
+// relay-connector.md#layers
+TEST_F(InboundTest, AScopeLetsAnotherLinkedUserThroughWhenItsOwnerSeesTheChannel) {
     claim("i1", "c1");
     world.submit(guild_message("bob", "m1"));
     EXPECT_EQ(waiting("i1"), 1u);
@@ -154,7 +157,8 @@ TEST_F(InboundTest, AScopeLetsAnotherLinkedUserThroughWhenItsOwnerSeesTheChannel
     EXPECT_EQ(waiting("i2"), 2u);
 }
 
-TEST_F(InboundTest, WhatNobodyKnowsIsAskedAndTheChatKeepsItsOrder) {  // R17
+// relay-connector.md#facts-from-the-platform
+TEST_F(InboundTest, WhatNobodyKnowsIsAskedAndTheChatKeepsItsOrder) {
     discord.cached.clear();
     discord.real["ann@c1"] = true;
     const auto first = world.submit(guild_message("ann", "m1"));
@@ -174,7 +178,8 @@ TEST_F(InboundTest, WhatNobodyKnowsIsAskedAndTheChatKeepsItsOrder) {  // R17
 
 // The platform is not kept waiting for one chat's facts: beyond the bound its messages reach
 // nobody.
-TEST_F(InboundTest, AChatThatWaitsTooLongForItsFactsPaysItself) {  // I5, R17
+// I5; relay-connector.md#facts-from-the-platform
+TEST_F(InboundTest, AChatThatWaitsTooLongForItsFactsPaysItself) {
     discord.cached.clear();
     discord.real["ann@c1"] = true;
     std::vector<std::shared_ptr<std::optional<InboxAnswer>>> answers;
@@ -222,7 +227,7 @@ TEST_F(InboundTest, AnswersOfABotLeaveInTheOrderOfItsArrivals) {  // relay/ports
     EXPECT_TRUE(quick->has_value());
 }
 
-TEST_F(InboundTest, ADirectMessageGoesToTheChosenInstance) {  // 003 §7.2 dm-default
+TEST_F(InboundTest, ADirectMessageGoesToTheChosenInstance) {  // relay-management.md#direct-messages
     world.bind("ann", "i2", "local");
     world.clock.advance(Duration::of_seconds(1));
     world.bind("ann", "i1", "local");
@@ -239,7 +244,7 @@ TEST_F(InboundTest, ADirectMessageGoesToTheChosenInstance) {  // 003 §7.2 dm-de
     EXPECT_EQ(waiting("i2"), 1u);
 }
 
-TEST_F(InboundTest, WithoutAPolicyThePlatformsDefaultCounts) {  // R9
+TEST_F(InboundTest, WithoutAPolicyThePlatformsDefaultCounts) {  // relay-connector.md#policies
     claim("i1", "c1");
     world.inbound.set_require_address({"discord"});
     world.submit(guild_message("bob", "m1"));
@@ -258,13 +263,13 @@ TEST_F(InboundTest, WithoutAPolicyThePlatformsDefaultCounts) {  // R9
     EXPECT_EQ(waiting("i1"), 1u);
 }
 
-TEST_F(InboundTest, OurOwnBotsAreNeverHeard) {  // R9
+TEST_F(InboundTest, OurOwnBotsAreNeverHeard) {  // relay-connector.md#layers
     world.bind("our-bot", "i1", "discord");
     world.submit(guild_message("our-bot", "m1"));
     EXPECT_EQ(waiting("i1"), 0u);
 }
 
-TEST_F(InboundTest, ALinkCodeNeverReachesAnAgent) {  // R8
+TEST_F(InboundTest, ALinkCodeNeverReachesAnAgent) {  // relay-management.md#links
     world.bind("ann", "i1", "local");
     PlatformArrival arrival = RelayWorld::message("ann", "m1");
     arrival.event.event.text = "/link  abc-123 ";
@@ -300,7 +305,7 @@ TEST_F(InboundTest, OtherWordsAreTheConnectorsInDirectMessagesOnly) {
     EXPECT_EQ(waiting("i1"), 1u);
 }
 
-// 003 §3, §7.1: the bot is part of who is linked to whom, and of the envelope.
+// relay-connector.md#whose-a-message-is: a link and an event each name one bot.
 TEST_F(InboundTest, AMessageToOneBotNeverReachesTheAgentOfAnother) {
     world.bind("ann", "i1", "local");
     PlatformArrival other = RelayWorld::message("ann", "m1");
@@ -401,7 +406,7 @@ TEST_F(InboundTest, AGroupThatMovesIsNoMessageAndItsNewIdIsTold) {
     EXPECT_EQ(waiting("i1"), 0u);
 }
 
-// 003 §3: what became of a press is told as it was, whatever the gate allowed.
+// What became of a press is told as it was, whatever the gate allowed.
 TEST_F(InboundTest, APressThatNobodyWaitsForIsDeliveredToNobody) {
     PlatformArrival arrival = guild_message("ann", "m1");
     arrival.event.event.prompt_response = PromptResponse{"p1", "yes", "", "77"};
@@ -412,8 +417,8 @@ TEST_F(InboundTest, APressThatNobodyWaitsForIsDeliveredToNobody) {
     EXPECT_EQ(waiting("i1"), 0u);
 }
 
-// Contract relay-management.md §6: nothing but his word gives his direct messages away, so he hears
-// who asks for them however he speaks: in text, on the console, by a button, by a command.
+// relay-management.md#direct-messages: nothing but his word gives his direct messages away, so he
+// hears who asks for them however he speaks: in text, on the console, by a button, by a command.
 TEST_F(InboundTest, WhoAsksForHisDirectMessagesIsToldHimHoweverHeSpeaks) {
     using Notices = std::vector<std::pair<std::string, std::string>>;
     const auto speak = [this](const std::string& id, const std::string& platform, int way) {
@@ -447,7 +452,8 @@ TEST_F(InboundTest, WhoAsksForHisDirectMessagesIsToldHimHoweverHeSpeaks) {
     EXPECT_EQ(waiting("i1"), 12u);
 }
 
-TEST_F(InboundTest, ACapabilityIsKeptForEveryInstanceThatGotTheEvent) {  // 003 §6, R10
+// relay-connector.md#capabilities
+TEST_F(InboundTest, ACapabilityIsKeptForEveryInstanceThatGotTheEvent) {
     PlatformArrival arrival = guild_message("ann", "m1");
     arrival.event.capability_kind = "discord.interaction_token";
     arrival.event.capability = SecretString("secret-token");
@@ -470,7 +476,7 @@ TEST_F(InboundTest, ACapabilityIsKeptForEveryInstanceThatGotTheEvent) {  // 003 
     EXPECT_EQ(std::get<PassthroughForwardFrame>(frames[1]).forward.body, "{}");
 }
 
-TEST_F(InboundTest, APressGoesToWhoeverAsked) {  // relay-wire §12, R8
+TEST_F(InboundTest, APressGoesToWhoeverAsked) {  // relay-connector.md#prompts
     world.bind("ann", "i2", "discord");
     world.on_press = [](RelayTurn&, const PressTry& press) -> Result<std::optional<PressOutcome>> {
         EXPECT_EQ(press.allowed, (std::vector<std::string>{"i1", "i2"}));
@@ -485,7 +491,7 @@ TEST_F(InboundTest, APressGoesToWhoeverAsked) {  // relay-wire §12, R8
     EXPECT_EQ(waiting("i2"), 1u);
 }
 
-TEST_F(InboundTest, TheRecordHoldsIdsAndDigestsAndNoText) {  // R16
+TEST_F(InboundTest, TheRecordHoldsIdsAndDigestsAndNoText) {  // relay-connector.md#the-record
     world.submit(guild_message("ann", "m1"));
     const auto ledger = world.store.ledger().read_ledger(TenantId::trusted("t1"), 0, 10);
     ASSERT_EQ(ledger->size(), 1u);
@@ -493,7 +499,7 @@ TEST_F(InboundTest, TheRecordHoldsIdsAndDigestsAndNoText) {  // R16
     EXPECT_EQ(ledger->front().canonical_json.find("text m1"), std::string::npos);
 }
 
-TEST_F(InboundTest, TheCursorIsStoredWithTheEvent) {  // R16
+TEST_F(InboundTest, TheCursorIsStoredWithTheEvent) {  // relay-connector.md#what-a-platform-is-told
     PlatformArrival arrival = guild_message("ann", "m1");
     arrival.cursor = "seq 5";
     world.submit(std::move(arrival));

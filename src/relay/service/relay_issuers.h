@@ -1,6 +1,6 @@
-// Tokens of identity providers that the operator configured (R7): RS256 only, the key by its kid
-// from the issuer's own set, exact issuer and audience, an expiry, and a claim that names the
-// tenant.
+// Tokens of identity providers that the operator configured: RS256 only, the key by its kid from
+// the issuer's own set, exact issuer and audience, an expiry, and a claim that names the tenant.
+// docs/contracts/relay-management.md#bearers
 //
 // Key sets are fetched on workers and kept. A kid that is not in the set makes us look again, at
 // most once in a while; until the answer is there nobody is called wrong.

@@ -331,7 +331,7 @@ void RelayLane::finish(RelayTurn& turn) {
 }
 
 Result<void> RelayLane::commit(RelayTurn& turn) {
-    // The key does not move between what it signs here and the head that is told of it.
+    // The key must not be rotated between signing here and publishing the heads.
     std::unique_lock<std::mutex> lease;
     if (keys_ != nullptr) {
         lease = std::unique_lock(keys_->lease());

@@ -53,7 +53,7 @@ TEST_F(RelayLaneTest, WhatFinishesSomethingGoesFirst) {
     EXPECT_EQ(order, "ack new ");
 }
 
-TEST_F(RelayLaneTest, TellsWorkWhetherItsEventIsStored) {  // R12
+TEST_F(RelayLaneTest, TellsWorkWhetherItsEventIsStored) {
     RelayCommit earlier;
     RelayEventRow stored;
     stored.event_key = "local/bot/1";
@@ -70,7 +70,7 @@ TEST_F(RelayLaneTest, TellsWorkWhetherItsEventIsStored) {  // R12
     EXPECT_EQ(said, "known new new known ");
 }
 
-TEST_F(RelayLaneTest, ABatchEndsWhenItsTimeIsUp) {  // R17
+TEST_F(RelayLaneTest, ABatchEndsWhenItsTimeIsUp) {  // relay-connector.md#the-lane
     RelayLane lane(store, clock, {.batch_time_max = Duration::of_milliseconds(5)});
     int done = 0;
     for (int i = 0; i < 4; ++i) {
@@ -85,7 +85,7 @@ TEST_F(RelayLaneTest, ABatchEndsWhenItsTimeIsUp) {  // R17
     EXPECT_EQ(done, 4);
 }
 
-TEST_F(RelayLaneTest, ABatchTakesNoMoreThanItsBound) {  // R17
+TEST_F(RelayLaneTest, ABatchTakesNoMoreThanItsBound) {  // relay-connector.md#the-lane
     RelayLane lane(store, clock, {.batch_work_max = 3});
     int done = 0;
     for (int i = 0; i < 5; ++i) {
@@ -134,7 +134,8 @@ TEST_F(RelayLaneTest, DutiesComeOnceAPeriod) {
     EXPECT_EQ(duties, 2);
 }
 
-TEST_F(RelayLaneTest, TheEventsOfABatchAreOneRecordOfEachTenantsChain) {  // R16, S14
+// relay-connector.md#the-record
+TEST_F(RelayLaneTest, TheEventsOfABatchAreOneRecordOfEachTenantsChain) {
     const TenantId tenant = TenantId::trusted("t1");
     {
         RelayLane lane(store, clock);

@@ -190,7 +190,7 @@ LinkOutcome RelayManagement::redeem_link(RelayTurn& turn, const LinkAttempt& att
         .made_by = "link",
         .made_at = turn.now()};
     if (!attempt.is_dm) {
-        // Everybody in the channel has read it.
+        // Everybody in the channel has read the code, so it is void.
         parts_.state.link_codes.erase(turn, key);
         return {false, {}, "Send codes in a direct message only. Ask for a new one: this is void."};
     }
@@ -326,7 +326,7 @@ Result<std::vector<RelayManagement::Sight>> RelayManagement::plan_claim(
     return sights;
 }
 
-// On another thread: platforms may have to be asked over the network.
+// Asks on another thread, because a platform may have to be asked over the network.
 void RelayManagement::ask_sight(
     const Claim& claim, std::vector<Sight> sights, const RelayAnswerPtr& answer) {
     parts_.run_blocking([this, claim, sights = std::move(sights), answer] {
@@ -360,9 +360,8 @@ void RelayManagement::ask_sight(
     });
 }
 
-// Everything is asked again: it is some time since the first look.
-// Sends are judged by our own record of a chat; a claimed channel may be written to before anybody
-// has spoken there.
+// Sends are judged by our own record of a chat, so a claimed channel gets one: it may be written to
+// before anybody has spoken there.
 Result<void> RelayManagement::note_channel(RelayTurn& turn, const Claim& claim) {
     const auto bot = routed_bot(claim.scope, claim.caller.tenant_id);
     if (!bot) {
@@ -383,6 +382,7 @@ Result<void> RelayManagement::note_channel(RelayTurn& turn, const Claim& claim) 
     return {};
 }
 
+// Asks everything again: it is some time since the first look.
 Result<Json> RelayManagement::decide_claim(
     RelayTurn& turn, const Claim& claim, const std::string& seen_by) {
     TRY(instance_of(claim.caller.instance_id, claim.caller.tenant_id));
@@ -424,7 +424,7 @@ void RelayManagement::release_scope(RelayCaller caller, ScopeRequest request, Re
 Result<Json> RelayManagement::decide_release(RelayTurn& turn, const Claim& claim) {
     const std::string key = key_of(claim.scope);
     const ScopeRow* const row = parts_.state.scopes.get(key);
-    // Nobody's and somebody else's look the same.
+    // A channel of nobody and one of somebody else are refused alike.
     if (row == nullptr || row->instance_id != claim.caller.instance_id) {
         return fail(errors::not_found, "This instance has not claimed the channel.");
     }

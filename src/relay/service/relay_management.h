@@ -1,6 +1,6 @@
-// Who sees what: links of people to instances, channels, policies and routes (seed 003 §7.2, §7.3;
-// R4, R8, R9). The instance is the caller's own, from the record of its credential; operators name
-// one.
+// Who sees what: links of people to instances, channels, policies and routes
+// (docs/contracts/relay-management.md#2-routes). The instance is the caller's own, from the record
+// of its credential; operators name one.
 //
 // Every change is one audit record. Calls come from any thread and are answered after the commit;
 // redeem_link() is for the lane.

@@ -236,7 +236,7 @@ void RelayManagement::adopt(RelayTurn& turn, const BindingRow& row) {
     const InstanceRow* const instance = parts_.state.instances.get(row.instance_id);
     const std::vector<BotKey> bots =
         instance == nullptr ? std::vector<BotKey>() : bots_of(row.platform, *instance);
-    // An instance that was provisioned as several is the same to the user at each of them.
+    // An instance that was provisioned as several bots is linked at each of them.
     if (bots.empty() || (bots.size() > 1 && provisioned_bots(*instance, row.platform).empty())) {
         log_warn(
             "relay_link_without_bot",
@@ -303,7 +303,7 @@ void RelayManagement::move_chat(RelayTurn& turn, const BotKey& bot, const ChatMo
     move_record(turn, bot, move);
 }
 
-// Who was reached in the chat may still write to it.
+// Instances that were reached in the chat may write to it under its new id.
 void RelayManagement::move_record(RelayTurn& turn, const BotKey& bot, const ChatMove& move) {
     const std::string key = row_key({bot.platform, bot.bot_id, move.to});
     if (const auto there = parts_.state.chats.find(key, turn.now()); !there || *there != nullptr) {

@@ -166,7 +166,7 @@ TEST(RelayLink, AUserHasFewTries) {
     EXPECT_TRUE(desk.redeem(desk.attempt(later)).is_bound);
 }
 
-TEST(RelayLink, ARestartForgivesNoWrongCode) {  // R8
+TEST(RelayLink, ARestartForgivesNoWrongCode) {  // relay-management.md#4-bounds
     Desk desk;
     const std::string code = World::text_of(desk.link(), "code");
     for (std::size_t i = 0; i < kLinkTriesPerUserMax; ++i) {
@@ -181,7 +181,7 @@ TEST(RelayLink, ARestartForgivesNoWrongCode) {  // R8
     EXPECT_TRUE(desk.redeem(desk.attempt(later)).is_bound);
 }
 
-TEST(RelayLink, ARestartForgivesNoMissOfABot) {  // R8
+TEST(RelayLink, ARestartForgivesNoMissOfABot) {  // relay-management.md#4-bounds
     Desk desk;
     const std::string code = World::text_of(desk.link(), "code");
     for (std::size_t i = 0; i < kLinkMissesPerBotMax; ++i) {
@@ -263,7 +263,8 @@ TEST(RelayScope, AnOwnerWhoSeesTheChannelClaimsIt) {
     EXPECT_EQ(desk.count_in_chain("RELAY_SCOPE_CLAIMED"), 1);
 }
 
-TEST(RelayScope, AClaimedChannelIsKnownBeforeAnybodySpokeThere) {  // R5: scoped to this instance
+// relay-connector.md#8-the-egress-guard
+TEST(RelayScope, AClaimedChannelIsKnownBeforeAnybodySpokeThere) {
     Desk desk;
     desk.claim(desk.one, "g1", "c1");
     const auto chat =

@@ -1,5 +1,6 @@
-// Files on their way between gateways and chats (relay-wire §9, /relay/media): a gateway uploads
-// one and names it in send_media, or fetches one that an event names. A file lives for an hour.
+// Files on their way between gateways and chats (docs/contracts/relay-connector.md#media): a
+// gateway uploads one and names it in send_media, or fetches one that an event names. A file lives
+// for an hour.
 //
 // What is known of a file is on the lane; its bytes are written and read by the workers. Only the
 // tenant that has a file can fetch it, only its own instance can send it, and both are told nothing

@@ -138,7 +138,8 @@ TEST_F(RelayMediaTest, ResolvesOwnMediaForItsInstanceOnly) {
     }
 }
 
-TEST_F(RelayMediaTest, HandsOnlyPublicUrlsToThePlatform) {  // R13
+// relay-connector.md#urls-that-others-give
+TEST_F(RelayMediaTest, HandsOnlyPublicUrlsToThePlatform) {
     const auto source = resolve("https://example.com/cat.png");
     ASSERT_TRUE(source);
     EXPECT_EQ(source->media_id, "");

@@ -58,7 +58,7 @@ RelayOutbound::Counters RelayOutbound::counters() const {
     return {of(asked), of(declined), of(overloaded), of(sent), of(not_sent), of(unknown), of(late)};
 }
 
-// A refusal may rest on what its batch has not committed yet.
+// Answers after the commit, because a refusal may rest on what its batch has not committed yet.
 void RelayOutbound::refuse(RelayTurn& turn, const OutboundReply& reply, OutboundResult result) {
     if (!reply) {
         return;
@@ -99,7 +99,7 @@ void RelayOutbound::accept(RelayTurn& turn, Ask ask) {
     }
 }
 
-// The id it goes by; a refusal changes nothing and tells nobody.
+// Gives the id of the send. A refusal changes nothing and answers nobody.
 std::expected<std::string, OutboundResult> RelayOutbound::try_accept(RelayTurn& turn, Ask ask) {
     auto order = std::make_shared<EgressOrder>();
     Refusal refusal = check_room(ask, turn.now());
@@ -197,7 +197,7 @@ RelayOutbound::Refusal RelayOutbound::check_room(const Ask& ask, Timestamp now) 
     return outbound_failure("overloaded", "too many requests wait; send it again later");
 }
 
-// Nothing is changed before everything is known to be right.
+// Changes nothing before everything is known to be right.
 RelayOutbound::Refusal RelayOutbound::prepare(RelayTurn& turn, Ask& ask, EgressOrder& order) {
     auto calls = make_calls(ask.action, ask.chat_id, split_rule_of(*ask.platform));
     if (!calls) {

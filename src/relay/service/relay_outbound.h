@@ -1,6 +1,6 @@
-// What gateways ask of chats (seed 003 §4; R2, R5, R10): judged by our own records, put on the
-// record, sent by the egress threads, settled in a second turn, and answered exactly once within
-// the time that a gateway waits.
+// What gateways ask of chats (docs/contracts/relay-connector.md#sending): judged by our own
+// records, put on the record, sent by the egress threads, settled in a second turn, and answered
+// exactly once within the time that a gateway waits.
 //
 // Lane only, but for what says otherwise. `typing` and `get_chat_info` change nothing and leave no
 // record. After a restart nothing is sent again by itself: what was pending is unknown (I4).

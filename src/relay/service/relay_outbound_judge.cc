@@ -1,4 +1,4 @@
-// Which bot, chat and thread a request is about, and whether its instance may act there (R5).
+// Which bot, chat and thread a request is about, and whether its instance may act there.
 #include <algorithm>
 
 #include "base/log.h"
@@ -55,8 +55,8 @@ EgressChat facts_of(const RelayState& state, const ChatRow& chat, const RelayCal
     return facts;
 }
 
-// A question or a file may be the first thing that is said: the person who gave a command would
-// look at "thinking…" beside it (R10).
+// A question or a file may be the first thing that is said. Sent beside the deferred answer it
+// would leave the person looking at "thinking…".
 bool makes_a_message(const RelayAction& action) {
     return std::holds_alternative<SendAction>(action) ||
            std::holds_alternative<SendMediaAction>(action) ||

@@ -201,7 +201,8 @@ TEST_F(RelayOutboundLogTest, TheMakerOfAThreadMaySpeakInIt) {
     EXPECT_EQ(desk_.ask(inside, "i2").code, "egress_declined");
 }
 
-TEST_F(RelayOutboundLogTest, AThreadThatIsNotPartOfTheChatIsAnotherTarget) {  // R5
+// relay-connector.md#8-the-egress-guard
+TEST_F(RelayOutboundLogTest, AThreadThatIsNotPartOfTheChatIsAnotherTarget) {
     SendAction action = OutboundDesk::send_action("c1", "hello");
     action.metadata.set("thread_id", "c2");
     EXPECT_EQ(desk_.ask(action).code, "egress_declined");
@@ -249,7 +250,8 @@ TEST_F(RelayOutboundLogTest, RenamesOnlyThreadsOfOurOwnWhenAskedTo) {
     EXPECT_TRUE(desk_.ask(rename).success);
 }
 
-TEST_F(RelayOutboundLogTest, AChannelThatIsNoThreadKeepsItsName) {  // R5
+// relay-connector.md#8-the-egress-guard
+TEST_F(RelayOutboundLogTest, AChannelThatIsNoThreadKeepsItsName) {
     const ThreadRenameAction rename{"c1", "c1", "mine now", false, "", Json::object()};
     EXPECT_EQ(desk_.ask(rename).code, "egress_declined");
     EXPECT_TRUE(desk_.discord.calls().empty());

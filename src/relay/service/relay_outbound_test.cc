@@ -74,7 +74,8 @@ TEST_F(RelayOutboundTest, IsOnTheRecordBeforeItLeavesAndAfterwardsToo) {  // I1
     }
 }
 
-TEST_F(RelayOutboundTest, DeclinesChatsThatAreNotTheInstances) {  // R5
+// relay-connector.md#8-the-egress-guard
+TEST_F(RelayOutboundTest, DeclinesChatsThatAreNotTheInstances) {
     desk_.add_chat("c3", "G1", "acme", {"i2"});
     expect_declined(send("c3", "x"));
     expect_declined(send("c2", "x"));       // Another tenant's.
@@ -83,7 +84,8 @@ TEST_F(RelayOutboundTest, DeclinesChatsThatAreNotTheInstances) {  // R5
     EXPECT_TRUE(desk_.events().empty());
 }
 
-TEST_F(RelayOutboundTest, BelievesNothingThatTheMetadataSays) {  // R5
+// relay-connector.md#8-the-egress-guard
+TEST_F(RelayOutboundTest, BelievesNothingThatTheMetadataSays) {
     SendAction action = OutboundDesk::send_action("c2", "x");
     action.metadata = Json::object({{"guild_id", "G1"}, {"scope_id", "G1"}, {"user_id", "ann"}});
     expect_declined(desk_.ask(action));
@@ -184,7 +186,7 @@ TEST_F(RelayOutboundTest, AFailureInTheMiddleIsAmbiguous) {  // I4
     EXPECT_EQ(desk_.log().front().message_ids, Texts{"m1"});
 }
 
-TEST_F(RelayOutboundTest, EditsOnlyWhatTheInstanceSent) {  // R5
+TEST_F(RelayOutboundTest, EditsOnlyWhatTheInstanceSent) {  // relay-connector.md#8-the-egress-guard
     ASSERT_EQ(send("c1", "hello").message_id, "m1");
     desk_.add_chat("c1", "G1", "acme", {"i1", "i2"});
     const EditAction edit{"c1", "m1", "hello again", Json::object()};
@@ -198,7 +200,7 @@ TEST_F(RelayOutboundTest, EditsOnlyWhatTheInstanceSent) {  // R5
 }
 
 // The gateway of August 2026 and later puts 👀 on a person's message and takes it away when it is
-// done; its contract (003 as of August, section 4, "react") says the bot's own reaction.
+// done; its contract as of August ("react") says the bot's own reaction.
 TEST_F(RelayOutboundTest, TakesAwayOnlyTheReactionsThatTheInstancePut) {
     desk_.add_chat("c1", "G1", "acme", {"i1", "i2"});
     const auto react = [](const std::string& emoji, bool remove) {
@@ -252,7 +254,8 @@ TEST_F(RelayOutboundTest, ARefusalOfThePlatformIsNotSentAndKeepsItsText) {
     EXPECT_EQ(desk_.events().back(), "RELAY_OUTBOUND_NOT_SENT");
 }
 
-TEST_F(RelayOutboundTest, AnswersWithinItsTimeAndRecordsTheLaterOutcome) {  // R2
+// relay-connector.md#sending
+TEST_F(RelayOutboundTest, AnswersWithinItsTimeAndRecordsTheLaterOutcome) {
     OutboundDesk::AnswerPtr answer;
     desk_.discord.on_call = [&](const PlatformCall&) {
         desk_.clock.advance(Duration::of_seconds(24));
@@ -269,7 +272,7 @@ TEST_F(RelayOutboundTest, AnswersWithinItsTimeAndRecordsTheLaterOutcome) {  // R
     EXPECT_EQ(desk_.process->outbound.counters().late, 1u);
 }
 
-TEST_F(RelayOutboundTest, BeginsNothingAfterItHasAnsweredFailure) {  // R2
+TEST_F(RelayOutboundTest, BeginsNothingAfterItHasAnsweredFailure) {  // relay-connector.md#sending
     desk_.discord.on_call = [&](const PlatformCall&) {
         desk_.clock.advance(Duration::of_seconds(24));
         desk_.step();
@@ -393,7 +396,7 @@ TEST_F(RelayOutboundTest, ATenantWithTooMuchPendingIsRefusedAndNobodyElse) {
     EXPECT_TRUE(other->value().success);
 }
 
-TEST_F(RelayOutboundTest, FollowsUpWithTheVaultsCapability) {  // 003 §4
+TEST_F(RelayOutboundTest, FollowsUpWithTheVaultsCapability) {  // relay-connector.md#capabilities
     bind_capability("tok");
     const OutboundResult result = desk_.ask(follow_up("done"));
     EXPECT_TRUE(result.success);
@@ -406,7 +409,8 @@ TEST_F(RelayOutboundTest, FollowsUpWithTheVaultsCapability) {  // 003 §4
     EXPECT_TRUE(desk_.ask(EditAction{"c1", "m1", "better", Json::object()}).success);
 }
 
-TEST_F(RelayOutboundTest, AbsentExpiredAndForeignCapabilitiesAreTheSameNo) {  // 003 §4
+// relay-connector.md#capabilities
+TEST_F(RelayOutboundTest, AbsentExpiredAndForeignCapabilitiesAreTheSameNo) {
     const OutboundResult absent = desk_.ask(follow_up("x"));
     bind_capability("tok");
     const OutboundResult foreign = desk_.ask(follow_up("x"), "x1");
@@ -420,7 +424,8 @@ TEST_F(RelayOutboundTest, AbsentExpiredAndForeignCapabilitiesAreTheSameNo) {  //
     EXPECT_TRUE(desk_.discord.calls().empty());
 }
 
-TEST_F(RelayOutboundTest, TheFirstSendAnswersADeferredInteraction) {  // R10
+// relay-connector.md#capabilities
+TEST_F(RelayOutboundTest, TheFirstSendAnswersADeferredInteraction) {
     bind_capability("tok");
     ASSERT_TRUE(send("c1", "here it is").success);
     ASSERT_TRUE(send("c1", "and more").success);
@@ -446,7 +451,8 @@ TEST_F(RelayOutboundTest, TwoSendsAnswerTwoOpenCommandsInTheirOrder) {
     EXPECT_EQ(calls[2].capability, "");
 }
 
-TEST_F(RelayOutboundTest, AQuestionOrAFileAnswersADeferredInteractionToo) {  // R10
+// relay-connector.md#capabilities
+TEST_F(RelayOutboundTest, AQuestionOrAFileAnswersADeferredInteractionToo) {
     bind_capability("tok");
     PromptAction prompt;
     prompt.chat_id = "c1";

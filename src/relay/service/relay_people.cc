@@ -89,8 +89,8 @@ std::string RelayPeople::who_is(const Person& person) const {
                           : you + "You are linked to " + agents + ".";
 }
 
-// By the id, or by the place in the list; null when it is none of his, or not said though he has
-// several.
+// Finds a link by the agent's id or by its place in the list. Null when it is none of his, or when
+// he names none and has several.
 const BindingRow* RelayPeople::link_named(const Person& person, const std::string& agent) const {
     const auto& links = parts_.state.bindings_of(person.bot, person.user_id);
     const auto found = std::ranges::find(links, agent, &BindingRow::instance_id);
@@ -135,7 +135,7 @@ std::string RelayPeople::choose(RelayTurn& turn, const Person& person, const std
 }
 
 std::string RelayPeople::meet(RelayTurn& turn, const Encounter& met) {
-    // Who is in a chat without speaking to the bot is nobody's business.
+    // A person of a routed chat who does not speak to the bot is not noted.
     if (!met.is_dm && !met.addresses_bot && !met.tenant_id.empty()) {
         return {};
     }

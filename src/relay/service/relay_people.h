@@ -1,5 +1,6 @@
 // What people do in chats beside talking to their agents: words to the connector itself, and the
-// first words of somebody whom it does not know (R8). Lane only.
+// first words of somebody whom it does not know. Lane only.
+// docs/contracts/relay-management.md#6-people-in-chats
 //
 // What is answered is one sentence, and never tells what belongs to somebody else.
 #pragma once

@@ -1,5 +1,5 @@
 // An action as the calls that it takes on a platform: a text too long for one message becomes
-// several, in order (relay-wire §4), and everything else is one call.
+// several, in order, and everything else is one call.
 #pragma once
 
 #include <expected>

@@ -29,7 +29,7 @@
 
 namespace interlock {
 
-// What a hello as an identity that nobody configured is answered with (R14).
+// What a hello as an identity that nobody configured is answered with.
 CapabilityDescriptor generic_descriptor(const BotKey& bot);
 
 class RelayPlane {

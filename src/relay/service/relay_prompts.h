@@ -1,8 +1,8 @@
-// Prompts that wait for a press (relay-wire §12): a message with buttons, whose first press goes
-// back to the instance that asked. Later presses are dropped and said to be late.
+// Prompts that wait for a press: a message with buttons, whose first press goes back to the
+// instance that asked. Later presses are dropped and said to be late.
 //
-// Lane only. A press of an approval prompt counts only when the connector itself says so, from the
-// platform's own word on who pressed (R8); the gateway is merely told.
+// Lane only. Whether a press counts is decided here, from the platform's own word on who pressed;
+// the gateway is merely told.
 #pragma once
 
 #include <functional>

@@ -104,7 +104,7 @@ TEST_F(RelayPromptsTest, RefusesAnIdThatWaitsAndTakesItAgainAfterAPress) {
     EXPECT_TRUE(open());
 }
 
-TEST_F(RelayPromptsTest, AskedHookMayKeepItOpenForSomebodyElse) {  // R8
+TEST_F(RelayPromptsTest, AskedHookMayKeepItOpenForSomebodyElse) {  // relay-connector.md#prompts
     ASSERT_TRUE(open());
     prompts().set_hook(
         "approval", [](const PromptRow&, const std::string& user) { return user == "boss"; });

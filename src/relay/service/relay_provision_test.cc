@@ -15,7 +15,7 @@ ProvisionRequest provision_of(const std::string& gateway, const std::string& ins
     return request;
 }
 
-// 003 §3: a delivery key is the tenant's, whichever of its gateways asks, and for good.
+// relay-management.md#2-routes: a delivery key is the tenant's, whichever of its gateways asks.
 TEST(RelayProvision, ATenantHasOneDeliveryKey) {
     World world;
     const std::string bearer = world.tenant_token();

@@ -19,8 +19,8 @@ inline constexpr std::uint16_t kCloseProtocol = 1008;      // No hello, a line b
 inline constexpr std::uint16_t kCloseUnauthorised = 4401;  // Wrong, absent or revoked credential.
 
 // Messages that are due together leave as lines of one socket message of at most so many bytes:
-// clients take no more than 1 MiB at once (relay-wire §1), and something urgent waits for what is
-// being sent. A line that is longer goes alone.
+// clients take no more than 1 MiB at once, and something urgent waits for what is being sent. A
+// line that is longer goes alone.
 inline constexpr std::size_t kJoinedBytesMax = std::size_t{32} * 1024;
 
 class RelaySocket {
@@ -28,13 +28,13 @@ public:
     virtual ~RelaySocket() = default;
     // One line or several, each with its newline; they leave as one message. Any thread; they only
     // queue. False when the peer is gone or too slow: nothing of them was queued, and the socket is
-    // then closed. `send_urgent` overtakes lines that wait unsent (R2).
+    // then closed. `send_urgent` overtakes lines that wait unsent.
     virtual bool send(std::string lines) = 0;
     virtual bool send_urgent(std::string lines) = 0;
     virtual void close(std::uint16_t code, std::string_view reason) = 0;
 };
 
-// Who dialled, from the stored record of the credential (seed 003 §6.1).
+// Who dialled, from the stored record of the credential.
 struct RelayCaller {
     TenantId tenant_id;
     std::string instance_id;

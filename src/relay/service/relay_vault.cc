@@ -125,8 +125,8 @@ Result<void> RelayVault::bind(RelayTurn& turn, const CapabilityBinding& binding)
     return {};
 }
 
-// Never before the one that was bound last in the chat: after a restart their order is read from
-// their ends.
+// A binding never ends before the one that was bound last in the chat, because after a restart
+// their order is read from their ends.
 Timestamp RelayVault::end_of(const CapabilityBinding& binding) const {
     const auto held = deferred_.find({binding.instance_id, binding.bot, binding.chat_id});
     if (held == deferred_.end() || held->second.back().expires_at < binding.expires_at) {

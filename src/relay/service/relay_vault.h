@@ -1,9 +1,10 @@
-// The capability vault (seed 003 §4 and §6): credentials that came inside an event and act for the
-// shared bot, such as a Discord interaction's token. They are taken out at the edge, sealed here
-// and used on behalf of the session that they belong to; no gateway, answer or log ever has one.
+// The capability vault (docs/contracts/relay-connector.md#capabilities): credentials that came
+// inside an event and act for the shared bot, such as a Discord interaction's token. They are taken
+// out at the edge, sealed here and used on behalf of the session that they belong to; no gateway,
+// answer or log ever has one.
 //
-// Lane only. A binding is one credential under every key that a client may call its session (R10).
-// A session may have several: their deferred answers are given oldest first, as they were asked.
+// Lane only. A binding is one credential under every key that a client may call its session. A
+// session may have several: their deferred answers are given oldest first, as they were asked.
 #pragma once
 
 #include <map>

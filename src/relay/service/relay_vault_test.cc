@@ -50,14 +50,15 @@ protected:
     OutboundDesk desk_;
 };
 
-TEST_F(RelayVaultTest, GivesACapabilityUnderEveryKeyOfItsSession) {  // R10
+// relay-connector.md#capabilities
+TEST_F(RelayVaultTest, GivesACapabilityUnderEveryKeyOfItsSession) {
     bind("tok");
     EXPECT_EQ(find("k1"), "tok");
     EXPECT_EQ(find("k2"), "tok");
     EXPECT_EQ(find("k3"), std::nullopt);
 }
 
-TEST_F(RelayVaultTest, KeepsItFromOtherTenantsAndInstances) {  // 003 §4
+TEST_F(RelayVaultTest, KeepsItFromOtherTenantsAndInstances) {  // relay-connector.md#capabilities
     bind("tok");
     EXPECT_EQ(find("k1", "rival"), std::nullopt);
     EXPECT_EQ(find("k1", "acme", "i2"), std::nullopt);
@@ -80,7 +81,8 @@ TEST_F(RelayVaultTest, StoresOnlySealedText) {
     }
 }
 
-TEST_F(RelayVaultTest, OpensTheOldestDeferredAnswerOnceAndThenTheNext) {  // R10
+// relay-connector.md#capabilities
+TEST_F(RelayVaultTest, OpensTheOldestDeferredAnswerOnceAndThenTheNext) {
     bind("first", {"k1"});
     desk_.clock.advance(Duration::of_seconds(1));
     bind("second", {"k9"});
@@ -110,7 +112,8 @@ TEST_F(RelayVaultTest, KnowsAfterARestartWhichAnswersHang) {
 
 // Two commands of one session, bound in one moment: each "thinking…" gets the answer to it, also
 // after a restart.
-TEST_F(RelayVaultTest, KeepsEveryInteractionOfASessionAndUsesTheOldestFirst) {  // R10
+// relay-connector.md#capabilities
+TEST_F(RelayVaultTest, KeepsEveryInteractionOfASessionAndUsesTheOldestFirst) {
     bind("first");
     bind("second");
     bind("third");

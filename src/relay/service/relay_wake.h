@@ -1,7 +1,7 @@
-// Pokes sleeping instances that have mail (seed 003 §3.3, R13): at once, then after a minute,
-// backing off to an hour, and given up with an alert after a day. Best effort: whoever reconnects
-// by himself drains all the same. How far it got is a row, so that a restart pokes nobody early and
-// takes up nobody who was given up. Lane only.
+// Pokes sleeping instances that have mail (docs/contracts/relay-connector.md#wake): at once, then
+// after a minute, backing off to an hour, and given up with an alert after a day. Best effort: a
+// gateway that reconnects by itself drains all the same. How far the waking got is a row, so that a
+// restart pokes nobody early and pokes nobody again who was given up. Lane only.
 #pragma once
 
 #include <functional>

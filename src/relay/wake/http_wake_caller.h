@@ -1,4 +1,5 @@
-// Pokes sleeping gateways by HTTP, through the guard (R13), and sends nothing but the request line.
+// Pokes sleeping gateways by HTTP through the guard of outbound URLs, with a GET that has no body
+// and no credential.
 #pragma once
 
 #include <atomic>

@@ -23,7 +23,7 @@ WakeOutcome poke(HttpWakeCaller& caller, WakeCall call) {
     return told.get_future().get();
 }
 
-TEST(HttpWakeCaller, JudgesAUrlWhenItIsGiven) {  // R13
+TEST(HttpWakeCaller, JudgesAUrlWhenItIsGiven) {  // relay-connector.md#wake
     const HttpWakeCaller outside(to({"93.184.216.34"}));
     EXPECT_TRUE(outside.judge("http://a.example/w"));
     const HttpWakeCaller inside(to({"10.1.2.3"}));
@@ -32,7 +32,7 @@ TEST(HttpWakeCaller, JudgesAUrlWhenItIsGiven) {  // R13
     EXPECT_EQ(judged.error(), errors::url_not_allowed);
 }
 
-TEST(HttpWakeCaller, JudgesAUrlAgainWhenItIsUsed) {  // R13: the name may have moved meanwhile.
+TEST(HttpWakeCaller, JudgesAUrlAgainWhenItIsUsed) {  // relay-connector.md#wake
     HttpWakeCaller caller(to({"127.0.0.1"}));
     const WakeOutcome outcome =
         poke(caller, {.instance_id = "i", .url = "http://wake.example:8080/"});
@@ -40,7 +40,7 @@ TEST(HttpWakeCaller, JudgesAUrlAgainWhenItIsUsed) {  // R13: the name may have m
     EXPECT_EQ(outcome.detail, "url_not_allowed");
 }
 
-TEST(HttpWakeCaller, PokesWithoutABodyAndFollowsNoRedirect) {  // 003 §3.3
+TEST(HttpWakeCaller, PokesWithoutABodyAndFollowsNoRedirect) {  // relay-connector.md#wake
     std::promise<HttpRequest> seen;
     auto server = HttpServer::open({}, [&](HttpRequest request, const HttpResponderPtr& responder) {
         HttpResponse response = text_response(302, "text/plain", "");

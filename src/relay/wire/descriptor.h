@@ -1,6 +1,7 @@
-// CapabilityDescriptor: what a platform can do, sent once per hello (seed 003 §2; relay-wire §4).
-// A client's reader dies of a descriptor without its nine required fields, so they are members here
-// and always written; the length is always positive, because the June client keeps a zero.
+// CapabilityDescriptor: what a platform can do, sent once per hello.
+// docs/contracts/relay-connector.md#2-descriptor has the keys. A client's reader dies of a
+// descriptor without its nine required fields, so they are members here and always written; the
+// length is always positive, because the June client keeps a zero.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Cuts what arrives on a socket into lines: a frame may span messages and a message may hold
-// several (relay-wire §1). A line beyond its bound is the end of the stream, because nothing after
-// it can be told apart from its rest.
+// several. A line beyond its bound is the end of the stream, because nothing after it can be told
+// apart from its rest.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// MessageEvent: one message of a chat as the gateways read it (seed 003 §3; relay-wire §5). The
-// June client reads the first seven keys; the others are for newer ones, which old ones ignore.
-// docs/contracts/relay-connector.md has the table.
+// MessageEvent: one message of a chat as the gateways read it. The June client reads the first
+// seven keys and ignores the others, which are for newer ones.
+// docs/contracts/relay-connector.md#3-messageevent has the table.
 #pragma once
 
 #include <array>
@@ -70,11 +70,11 @@ struct ContextLine {
 struct MessageEvent {
     std::string text;
     MessageType type = MessageType::text;
-    // Unique per event of a chat (R11): newer clients drop a second one with the same id.
+    // Unique per event of a chat: newer clients drop a second one with the same id.
     std::string message_id;
     std::string reply_to_message_id;
     std::vector<std::string> media_urls;
-    std::string bot_id;  // Which of the platform's bots heard it (seed 003 §3).
+    std::string bot_id;  // Which of the platform's bots heard it.
     SessionSource source;
     std::optional<RepliedMessage> reply_to;
     std::optional<PromptResponse> prompt_response;

@@ -1,7 +1,8 @@
-// What a gateway asks of a chat (seed 003 §4; relay-wire §3), and what it is told about it.
+// What a gateway asks of a chat, and what it is told about it.
+// docs/contracts/relay-connector.md#5-actions-and-results
 //
 // `metadata` is kept for its hints (threads, formats). The guild, the user and the tenant in it are
-// assertions of the gateway: nothing is decided by them (R5).
+// assertions of the gateway: nothing is decided by them.
 #pragma once
 
 #include <optional>
@@ -132,7 +133,7 @@ struct OutboundResult {
 Json encode(const OutboundResult& result);
 Result<OutboundResult> decode_outbound_result(const Json& json);
 
-// What a refused target is answered with, word for word as clients look for it (relay-wire §3).
+// What a refused target is answered with, word for word as clients look for it.
 OutboundResult egress_declined(std::string_view platform);
 
 }  // namespace interlock

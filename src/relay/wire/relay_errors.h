@@ -1,4 +1,5 @@
-// What the relay's routes refuse, beyond the generic kinds (relay-wire §9).
+// What the relay's routes refuse, beyond the generic kinds.
+// docs/contracts/relay-management.md#3-refusals
 #pragma once
 
 #include "base/result.h"

@@ -1,9 +1,9 @@
-// The frames of /relay, both ways (seed 003 §3 to §5; relay-wire §1 and §2): one JSON object per
+// The frames of /relay, both ways (docs/contracts/relay-connector.md#1-frames): one JSON object per
 // line, ended by a newline.
 //
 // Keys that a frame does not name are ignored, and a frame of an unknown type is an IgnoredFrame: a
 // newer client may speak of more than we do. What cannot be used is a FrameProblem; when its
-// requestId could be read the sender is told, rather than left to wait (R15).
+// requestId could be read the sender is told, rather than left to wait.
 #pragma once
 
 #include <expected>
@@ -60,7 +60,7 @@ struct FrameProblem {
     std::string message;
     std::string request_id;  // Empty: there is nobody to tell.
 };
-// `line` is without its newline. A lone surrogate escape becomes U+FFFD (R15).
+// `line` is without its newline. A lone surrogate escape becomes U+FFFD.
 std::expected<GatewayFrame, FrameProblem> decode_gateway_frame(std::string_view line);
 std::string encode_line(const GatewayFrame& frame);  // With the newline.
 

@@ -1,6 +1,6 @@
-// The bodies of the relay's HTTP routes: the relevance policy (seed 003 §7.3), the management plane
-// (§7.2, R9) and enrolment (relay-wire §9). Unknown keys are ignored. None of them names a tenant
-// or an instance that counts: both come from the stored record of the credential.
+// The bodies of the relay's HTTP routes (docs/contracts/relay-management.md#2-routes): the
+// relevance policy, the management plane and enrolment. Unknown keys are ignored. None of them
+// names a tenant or an instance that counts: both come from the stored record of the credential.
 #pragma once
 
 #include <array>

@@ -49,8 +49,8 @@ struct GatewayRow {
     std::optional<Timestamp> revoked_at;
 };
 
-// Key: tenant_id. Issued with every secret of the tenant's gateways (seed 003 §3) and used by
-// nobody.
+// Key: tenant_id. Issued with every secret of the tenant's gateways, because clients expect one,
+// and used by nobody.
 struct DeliveryKeyRow {
     static constexpr std::string_view kKind = "delivery_key";
     std::string sealed;  // Base64.

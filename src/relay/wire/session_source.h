@@ -1,5 +1,5 @@
-// SessionSource: where a message comes from, on the wire (seed 003 §3; relay-wire §6).
-// docs/contracts/relay-connector.md has the table of these keys.
+// SessionSource: where a message comes from, on the wire.
+// docs/contracts/relay-connector.md#4-sessionsource has the table of these keys.
 //
 // An empty text means "not there". `scope_id` is the guild of Discord or the workspace of Slack. It
 // is written under both of its wire names, because the June client reads only `guild_id` and later

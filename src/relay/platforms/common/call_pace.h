@@ -32,7 +32,7 @@ public:
     // Reserves the next turn. An empty chat id counts in all only.
     Turn take(const std::string& chat_id, Duration now, Duration longest_wait);
 
-    // The platform said so: nothing to this chat (empty: to none) before `until`.
+    // The platform asked for a pause: no call to this chat (empty: to any) leaves before `until`.
     void block(const std::string& chat_id, Duration until);
 
     std::size_t chats() const;

@@ -26,7 +26,7 @@ struct PlatformHttpCall {
     std::string body;
     Duration timeout = kPlatformCallTimeout;
     std::size_t answer_bytes_max = kPlatformAnswerBytesMax;
-    // The address came with an answer rather than from the configuration: the guard judges it.
+    // An answer named the address, and not the configuration, so the guard judges it.
     bool is_told = false;
     const std::atomic<bool>* is_cancelled = nullptr;  // Set: the call ends soon after it is true.
 };

@@ -58,7 +58,7 @@ TEST(WebPlatformHttp, AnAnswerThatIsTooLargeIsUnknown) {
     EXPECT_EQ(answer.error(), HttpFailure::unknown);
 }
 
-// R13: what an answer names is judged as what a tenant gives.
+// relay-connector.md#urls-that-others-give: an answer's address is judged like a tenant's.
 TEST(WebPlatformHttp, AnAddressThatWasToldDoesNotLeadInside) {
     std::atomic<int> connections{0};
     ScriptedServer server([&](ScriptedConnection&, int) { ++connections; });

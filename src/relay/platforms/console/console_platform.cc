@@ -241,7 +241,7 @@ Result<std::string> ConsolePlatform::press(const ConsolePress& pressed, Done don
         as_message.text = "/" + option->id;
         as_message.reply_to.clear();
         arrived = arrived_of(as_message);
-        // Each press is an event of its own (R11).
+        // Each press is an event with an id of its own: clients drop a second one with the same.
         arrived.id = parts_.id_prefix + "p" + std::to_string(next_press_++);
         arrived.addresses_bot = true;
         arrived.event.message_id = arrived.id;
@@ -287,7 +287,7 @@ std::vector<std::string> ConsolePlatform::not_stored() const {
     return ids;
 }
 
-// Under submit_mutex_, which stop() takes: the inbox is still there.
+// Called under submit_mutex_, which stop() takes too, so the inbox is still there.
 void ConsolePlatform::hand_in(Arrived arrived, Done done) {
     PlatformArrival arrival;
     arrival.bot = bot_;

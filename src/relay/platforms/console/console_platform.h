@@ -168,8 +168,8 @@ private:
     ConsoleFault fault_ = ConsoleFault::none;
 
     const std::shared_ptr<Refused> refused_ = std::make_shared<Refused>();
-    // Ids are given and handed in under it, or their order would be anybody's guess. An inbox that
-    // answers at once may make its caller say more.
+    // Held from giving an id to handing it in, so that ids arrive in their order. Recursive,
+    // because an inbox that answers at once may make its caller say more.
     std::recursive_mutex submit_mutex_;
 };
 

@@ -92,7 +92,7 @@ PlatformReply run_discord_call(
     }
     if (const auto* const typing = std::get_if<TypingAction>(&call.action);
         typing != nullptr && typing->is_clear) {
-        PlatformReply nothing_to_do;  // Discord's goes by itself.
+        PlatformReply nothing_to_do;  // Discord takes the sign away by itself.
         nothing_to_do.outcome = CallOutcome::sent;
         return nothing_to_do;
     }

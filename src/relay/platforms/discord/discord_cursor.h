@@ -1,5 +1,5 @@
 // Where a bot's gateway sessions stand, as one text that is stored with its arrivals and comes back
-// at the next start: session, address and last stored sequence of each shard (R16).
+// at the next start: session, address and last stored sequence of each shard.
 #pragma once
 
 #include <cstdint>

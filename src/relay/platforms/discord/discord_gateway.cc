@@ -87,7 +87,7 @@ void DiscordGateway::on_opened(Duration now) {
 
 void DiscordGateway::on_text(std::string_view text, Duration now) {
     if (state_ == State::waiting || state_ == State::opening || state_ == State::broken) {
-        return;  // Of a connection that was left meanwhile.
+        return;  // It belongs to a connection that was left meanwhile.
     }
     std::optional<Json> payload = read_payload(text);
     const Json* const op = payload ? payload->find("op") : nullptr;
@@ -135,7 +135,7 @@ void DiscordGateway::on_hello(const Json& data, Duration now) {
 }
 
 void DiscordGateway::start_session(Duration now) {
-    ++epoch_;  // What was received before comes again, and is settled by that.
+    ++epoch_;  // Events of the connection before come again and are settled then.
     const auto point = resume_point();
     if (!point) {
         forget_session();
@@ -298,7 +298,7 @@ void DiscordGateway::on_tick(Duration now) {
 }
 
 void DiscordGateway::beat(Duration now) {
-    if (!is_acknowledged_) {  // Nobody is there any more, though the socket stands.
+    if (!is_acknowledged_) {  // The far side is gone, though the socket still stands.
         return drop(random_span(kGatewayBackoffFirst), now);
     }
     is_acknowledged_ = false;
@@ -372,8 +372,8 @@ Duration DiscordGateway::backoff() {
     ++failures_;
     const Duration longest =
         std::min(kGatewayBackoffMax, Duration{kGatewayBackoffFirst.microseconds << doublings});
-    // Half of it at least, once it failed more than once: many shards must not come back together,
-    // and none at once for ever.
+    // After a second failure it waits half of the pause at least: many shards must not come back
+    // together, and none may dial for ever without a pause.
     const Duration least = doublings == 0 ? Duration{} : Duration{longest.microseconds / 2};
     return plus(least, random_span({longest.microseconds - least.microseconds}));
 }
@@ -424,8 +424,8 @@ std::optional<ResumePoint> DiscordGateway::point_after(
     return ResumePoint{.session_id = session_id_, .resume_url = resume_url_, .sequence = sequence};
 }
 
-// The token goes to whoever answers there, so a session's own address must not be less protected
-// than the gateway's.
+// Whoever answers there gets the token, so a session's own address must be protected as well as the
+// gateway's.
 std::string DiscordGateway::url_to_open() const {
     const bool is_usable =
         resume_point() && resume_url_failures_ < kResumeUrlTriesMax &&

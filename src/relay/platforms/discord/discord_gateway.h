@@ -1,9 +1,10 @@
-// One shard's connection to the Discord gateway as a machine without a socket, a clock or a thread
-// (chat-platforms §4.2): what happened and what time it is in, what to do out.
+// One shard's connection to the Discord gateway as a machine without a socket, a clock or a thread:
+// what happened and what time it is in, what to do out.
 //
-// What Discord is told to have been received is what was stored (R16). The owner settles each event
-// when it is; heartbeats and resumes carry the last sequence up to which all are settled. Whatever
-// lies behind it comes again after a resume.
+// Discord is told to have been heard only up to what is stored. The owner settles each event when
+// it is; heartbeats and resumes carry the last sequence up to which all are settled. Discord sends
+// whatever lies behind it again after a resume.
+// docs/contracts/relay-connector.md#what-a-platform-is-told
 #pragma once
 
 #include <cstdint>
@@ -86,7 +87,7 @@ public:
     void on_closed(std::uint16_t code, Duration now);  // Also when it could not be opened.
     void on_tick(Duration now);
 
-    // The event is stored, or needs no storing. Those of an earlier connection are let be.
+    // The event is stored, or needs no storing. Events of an earlier connection are passed over.
     void settle(std::uint64_t epoch, std::int64_t sequence);
     // The event could not be stored: it is asked for again by a resume.
     void refuse(std::uint64_t epoch, Duration now);
@@ -95,7 +96,7 @@ public:
     // When on_tick() has something to do at the latest.
     Duration next_wake() const;
 
-    // Where a resume would begin; nothing without a session of which something is stored.
+    // Where a resume would begin; nothing while no session has anything stored.
     std::optional<ResumePoint> resume_point() const;
     // As it will be when this event and all before it are stored; nothing when some before are not.
     std::optional<ResumePoint> point_after(std::uint64_t epoch, std::int64_t sequence) const;

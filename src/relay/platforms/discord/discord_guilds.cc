@@ -42,8 +42,8 @@ std::uint64_t permissions_of(const Json& object, std::string_view key, std::uint
     return read_permissions(text_of(object, key)).value_or(unreadable);
 }
 
-// Nothing when they are not all there: one that is missing could be the one that forbids. A bit
-// field that cannot be read gives nothing and takes everything.
+// Nothing when one is missing or malformed, because it could be the one that forbids. A bit field
+// that cannot be read allows nothing and forbids everything.
 std::optional<std::vector<DiscordOverwrite>> read_overwrites(const Json& channel) {
     const Json* const list = channel.find("permission_overwrites");
     if (list == nullptr || !list->is_array() || list->items().size() > kDiscordOverwritesMax) {
@@ -75,8 +75,8 @@ std::string pair_key(const std::string& first, const std::string& second) {
     return first + "/" + second;
 }
 
-// Room for more: what is no fact any more goes, and if that is not enough every second one. All of
-// it can be fetched again.
+// Makes room: facts that have grown too old go, and if that is not enough every second one does.
+// All of them can be fetched again.
 template <class Map>
 void make_room(Map& map, std::size_t most, Duration now) {
     if (map.size() < most) {
@@ -128,7 +128,7 @@ DiscordGuilds::Guild* DiscordGuilds::guild_of(const Json& data) {
 
 DiscordGuilds::Guild& DiscordGuilds::make_guild(const std::string& id) {
     if (!guilds_.contains(id) && guilds_.size() >= kDiscordGuildsMax) {
-        // The one that is known longest can be fetched again.
+        // The one that was fetched longest ago goes; it can be fetched again.
         const auto oldest = std::ranges::min_element(
             guilds_, {}, [](const auto& item) { return item.second.known_at; });
         channel_count_ -= oldest->second.channels.size();
@@ -268,7 +268,7 @@ void DiscordGuilds::on_thread_members(const Json& data) {
     }
 }
 
-// A message says what its author holds at that time.
+// A message names the roles that its author holds at that time.
 void DiscordGuilds::on_message(const Json& data, Duration now) {
     const Json* const member = data.find("member");
     const Json* user = data.find("author");
@@ -312,7 +312,7 @@ void DiscordGuilds::shard_lost(int shard, int shard_count, Duration now) {
     }
 }
 
-// What was missed has been told by now.
+// A resume ends when Discord has told what was missed, so the facts are good again.
 void DiscordGuilds::shard_resumed(int shard, int shard_count) {
     const std::lock_guard lock(mutex_);
     for (auto& [id, guild] : guilds_) {
@@ -330,7 +330,7 @@ void DiscordGuilds::put_guild(const Json& data, Duration now) {
         return;
     }
     Guild& guild = make_guild(id);
-    if (!guild.is_followed) {  // Else an event may have told what is newer than this answer.
+    if (!guild.is_followed) {  // Otherwise an event may be newer than this answer.
         read_guild(guild, data, now);
     }
 }

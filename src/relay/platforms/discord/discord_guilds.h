@@ -1,5 +1,5 @@
 // What is known of a bot's guilds: roles, channels, threads, and of a few members what they hold.
-// Kept by the gateway's events, completed by questions over REST (seed 003 §7.1).
+// The gateway's events keep it, questions over REST complete it.
 //
 // Facts are good while the shard that keeps them is live, or for kDiscordFactsLife after they were
 // fetched or the shard was lost. Older ones are no facts: whoever asks is told what to fetch (I5).
@@ -39,7 +39,7 @@ struct ViewState {
 
 class DiscordGuilds {
 public:
-    // An event of the gateway, in its order. Others than those about guilds are let be.
+    // An event of the gateway, in its order. Events that are not about guilds change nothing.
     void on_event(std::string_view type, const Json& data, Duration now);
     // A shard's session begins anew: its guilds will be told again.
     void forget_shard(int shard, int shard_count);

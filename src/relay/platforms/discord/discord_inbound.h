@@ -1,5 +1,6 @@
-// Interactions, whichever way they come, and the webhook that brings them (seed 003 §3.1, §6; R10).
-// The token that answers one goes into the arrival's capability and nowhere else.
+// Interactions, whichever way they come, and the webhook that brings them. The token that answers
+// one goes into the arrival's capability and nowhere else.
+// docs/contracts/relay-connector.md#forwards and #capabilities
 #pragma once
 
 #include <optional>

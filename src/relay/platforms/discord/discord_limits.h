@@ -1,6 +1,6 @@
-// Discord's rate limits, as its answers teach them (chat-platforms §4.2): a bucket for each route
-// and major parameter, fifty calls a second in all, and a budget of refused calls beyond which
-// Discord bans the address. No clock and no waiting here: it is asked and told.
+// Discord's rate limits, as its answers teach them: a bucket for each route and major parameter,
+// fifty calls a second in all, and a budget of refused calls beyond which Discord bans the address.
+// It has no clock and never waits; its owner asks it and tells it.
 #pragma once
 
 #include <deque>

@@ -37,7 +37,7 @@ std::string place_of(const PlatformCall& call, const std::string& chat_id) {
     return call.thread_id.empty() ? chat_id : call.thread_id;
 }
 
-// Nobody is called to a message by a text of an agent's, but people it names one by one.
+// An agent's text calls only people whom it names one by one, never everybody or a role.
 Json allowed_mentions() {
     return Json::object({{"parse", Json::array({"users"})}});
 }
@@ -115,7 +115,8 @@ Upload upload_of(Json body, const PlatformCall& call, const SendMediaAction& act
     const std::string name = safe_filename(action.filename);
     body.set("attachments", Json::array({Json::object({{"id", "0"}, {"filename", name}})}));
     const std::string json = to_text(body);
-    // Made of the bytes themselves, so it is not among them but by intent; then it is made anew.
+    // The boundary is a digest of the bytes, which hold it only if somebody meant them to; then it
+    // is made anew.
     std::string boundary = "interlock-" + digest_of(call.media_bytes);
     while (call.media_bytes.find(boundary) != std::string::npos ||
            json.find(boundary) != std::string::npos) {

@@ -1,5 +1,5 @@
-// A call of the relay as a request to Discord (seed 003 §4). Pure: what does not fit is refused
-// here, before anything leaves.
+// A call of the relay as a request to Discord. Pure: what does not fit is refused here, before
+// anything leaves.
 #pragma once
 
 #include <expected>

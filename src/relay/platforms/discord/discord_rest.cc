@@ -34,7 +34,7 @@ std::string_view code_of(int status) {
     }
 }
 
-// By Discord's number for it. Its words are left out: they may repeat what was sent.
+// Names a refusal by Discord's number and leaves its words out: they may repeat what was sent.
 std::string refusal_text(int status, const Json& body) {
     const Json* const code = body.find("code");
     std::string text = "Discord refused the call with " + std::to_string(status);
@@ -202,7 +202,7 @@ RestAnswer DiscordRest::run(const RestRequest& request, Timestamp not_after) {
     if (request.repeat == RestRepeat::harmless && (doubt || last.outcome == CallOutcome::unknown)) {
         return later("Discord did not answer.", "unreachable", kRestRetryPause);
     }
-    // What the first try did is not known by the second one's refusal.
+    // The second try's refusal does not tell what the first one did.
     return doubt ? *doubt : last;
 }
 

@@ -199,7 +199,8 @@ void DiscordShard::hear(Duration now) {
         });
 }
 
-// In the order in which they came: one that waits for the name of its channel holds the others up.
+// Works events off in the order in which they came: one that waits for the name of its channel
+// holds the others up.
 void DiscordShard::work_off(Duration now) {
     while (!queue_.empty()) {
         if (const auto* const event = std::get_if<Dispatched>(&queue_.front())) {
@@ -227,7 +228,7 @@ bool DiscordShard::handle(const Dispatched& event, Duration now) {
         return false;
     }
     const bool is_of_people = event.type == kMessageCreate || event.type == kInteractionCreate;
-    // What an author held when he wrote is no fact any more when it is told again later.
+    // A replayed message names the roles of the time when it was written, which are no facts now.
     if (!is_of_people || !event.is_replayed) {
         parts_.guilds.on_event(event.type, event.data, now);
     }
@@ -301,8 +302,8 @@ void DiscordShard::handle_interaction(const Dispatched& event) {
             {{"bot", parts_.bot.bot_id}, {"problem", read.error().message}});
         return machine_.settle(event.epoch, event.sequence);
     }
-    // Discord has told the person by now that nobody answered. To act on it after all would do
-    // what he may have asked for elsewhere meanwhile.
+    // Discord has told the person by now that nobody answered, and he may have asked for it
+    // elsewhere meanwhile: to act on it after all would do it twice.
     if (event.is_replayed && parts_.clock.now() - snowflake_time(read->id) > kInteractionWait) {
         return machine_.settle(event.epoch, event.sequence);
     }
@@ -353,7 +354,7 @@ void DiscordShard::submit(
         });
 }
 
-// Also before a heartbeat, so that Discord is never told of a position that nobody was given.
+// Runs before a heartbeat too, so that Discord never hears of a position that was not noted.
 void DiscordShard::note_position(Duration now) {
     const auto point = machine_.resume_point();
     const bool is_due = now >= plus(noted_at_, kCursorPause) || now >= machine_.next_wake();

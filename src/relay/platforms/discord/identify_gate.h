@@ -1,5 +1,5 @@
 // When a shard may identify. All shards of a bot share it: so many at once in five seconds, so many
-// in a day (chat-platforms §4.2). Beyond the day's number Discord resets the bot's token.
+// in a day. Beyond the day's number Discord resets the bot's token.
 #pragma once
 
 #include <map>

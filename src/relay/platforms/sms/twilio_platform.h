@@ -1,8 +1,8 @@
 // A phone number at Twilio behind relay/ports/chat_platform.h ("sms"): messages come by webhook,
 // and go out one POST each. There is nothing to edit and nobody to see typing.
 //
-// Twilio repeats a webhook for as long as it likes: a MessageSid must be remembered for at least
-// kTwilioEventDays (R12).
+// Twilio repeats a webhook for as long as it likes, so the inbox remembers a MessageSid for
+// kTwilioEventDays.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The Bot API's JSON: what we ask, and what its answers mean (chat-platforms §4.3). No IO.
+// The Bot API's JSON: what we ask, and what its answers mean. No IO.
 #pragma once
 
 #include <cstdint>

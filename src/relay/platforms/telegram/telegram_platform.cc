@@ -25,7 +25,7 @@ std::string text_of(const RelayAction& action) {
         [](const auto&) { return std::string(); });
 }
 
-// Nothing is seen of it in the chat, so it is neither paced as a message nor ever unknown.
+// A quiet action shows no message, so it is neither paced as one nor ever unknown.
 bool is_quiet(const RelayAction& action) {
     return std::holds_alternative<TypingAction>(action) ||
            std::holds_alternative<GetChatInfoAction>(action);

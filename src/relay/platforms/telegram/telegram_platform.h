@@ -1,5 +1,5 @@
 // A bot of Telegram behind relay/ports/chat_platform.h: messages by long poll or by webhook, calls
-// through the Bot API (chat-platforms §4.3).
+// through the Bot API.
 //
 // No position is stored for the poll. Telegram keeps it itself, repeats what was not confirmed, and
 // may begin its numbers anew after a quiet week, when an old position would skip messages.

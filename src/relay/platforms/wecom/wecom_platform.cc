@@ -52,7 +52,7 @@ bool is_file(const PlatformHttpAnswer& answer) {
            (!type.empty() && !type.starts_with("application/json") && !type.starts_with("text/"));
 }
 
-// Who did not sign it is turned away; who did, and sent what cannot be read, is told so.
+// A request without a good signature gets 401, a signed one that cannot be read 400.
 WebhookAnswer refuse_message(WecomCode code) {
     const bool is_foreign = code == WecomCode::bad_signature || code == WecomCode::stale;
     return refuse_webhook(is_foreign ? 401 : 400, std::to_string(static_cast<int>(code)));
