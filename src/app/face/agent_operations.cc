@@ -48,6 +48,7 @@ void add_document(OperationTable& table, Document document, std::string text) {
         ApiReply out;
         out.body = *body;
         out.content_type = content_type;
+        out.is_document = true;
         reply(std::move(out));
     };
     table.add(std::move(operation));

@@ -102,6 +102,7 @@ void register_openapi_operation(OperationTable& table, std::string version) {
     document.handle = [text](ApiCall, ApiReplyTo reply) {
         ApiReply out;
         out.body = *text;
+        out.is_document = true;
         reply(std::move(out));
     };
     table.add(std::move(document));

@@ -25,6 +25,7 @@ const PageFile* find_file(std::string_view name) {
 ApiReply file_reply(const PageFile& file, std::string_view content_type) {
     ApiReply out;
     out.body = file.bytes;
+    out.is_document = true;
     out.content_type = content_type;
     out.headers.emplace_back("Content-Security-Policy", kPagePolicy);
     return out;

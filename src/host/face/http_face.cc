@@ -184,7 +184,8 @@ void HttpFace::handle(HttpRequest request, HttpResponderPtr responder) {
     const bool is_at_host = request.listener == Listener::operator_socket;
     const FaceWords words = is_at_host ? in_route_words : in_remote_words;
     operation->handle(*std::move(call), [=, this](Result<ApiReply> reply) {
-        if (reply && (reply->status >= 400 || (!is_at_host && names_a_command(reply->body)))) {
+        if (reply && !reply->is_document &&
+            (reply->status >= 400 || (!is_at_host && names_a_command(reply->body)))) {
             reply->body = spoken_answer(reply->body, parts_.table, words);
         }
         HttpResponse response =

@@ -132,6 +132,31 @@ bool same(const HttpResponse& a, const HttpResponse& b) {
     return a.status == b.status && a.body == b.body && a.headers == b.headers;
 }
 
+// A document may be large, and anyone asks for it: it is not searched for each of them.
+TEST_F(HttpFaceTest, ADocumentGoesOutAsItIsAndAnyOtherAnswerInTheWordsOfItsReader) {
+    for (const bool is_document : {true, false}) {
+        Operation operation;
+        operation.id = is_document ? "document" : "advice";
+        operation.method = "GET";
+        operation.path = "/" + operation.id;
+        operation.access = {.place = Access::Place::host, .anyone = true};
+        operation.handle = [is_document](ApiCall, ApiReplyTo reply) {
+            ApiReply out = json_reply(
+                200,
+                Json::object(
+                    {{"blocked",
+                      Json::object({{"code", "x"}, {"next", "See `interlock account`."}})}}));
+            out.is_document = is_document;
+            reply(std::move(out));
+        };
+        table_.add(std::move(operation));
+    }
+    build({});
+    EXPECT_EQ(
+        get("/document").body, R"({"blocked":{"code":"x","next":"See `interlock account`."}})");
+    EXPECT_EQ(get("/advice").body, R"({"blocked":{"code":"x","next":"See GET /account."}})");
+}
+
 TEST_F(HttpFaceTest, AKeyInThePathIsItsTenantsOwnBase) {
     const Key key = make_key(kDemo);
     const HttpResponse response = get("/" + key.secret + "/thing?n=5");

@@ -45,6 +45,9 @@ struct ApiReply {
     std::string body;  // JSON text unless content_type says otherwise.
     std::string content_type = "application/json";
     std::vector<HttpHeader> headers;
+    // The same for everyone for as long as the server runs: it goes out as it is. Finding words of
+    // another face in half a megabyte takes the network thread as long as a thousand requests.
+    bool is_document = false;
 };
 ApiReply json_reply(int status, const Json& json);
 
