@@ -58,11 +58,7 @@ FOREIGN = re.compile(
 NO_FOREIGN = ("src/", "sim/", "testing/", "bench/", "fuzz/", "tools/", "docs/", "README.md",
               "CONTRIBUTING.md", "ARCHITECTURE.md")
 # Records are history, and one page tells where each section of a contract is kept.
-MAY_BE_FOREIGN = ("docs/adr/", "docs/contracts/README.md", "tools/check_docs.py",
-                  "tools/check_docs_test.py")
-# The relay's files, whose citations are not converted yet. To be emptied with them.
-RELAY_FOR_NOW = ("src/relay/", "sim/relay_*", "bench/relay_*", "src/app/wiring/relay_platform.h",
-                 "docs/benchmarks/relay.md", "docs/contracts/relay-*.md")
+MAY_BE_FOREIGN = ("docs/adr/", "docs/contracts/README.md", "tools/check_docs_test.py")
 
 
 def anchors_of(text):
@@ -155,7 +151,7 @@ def check_citations(sources):
                 yield f"{path}:{line}: {page} has no heading '{anchor}'; cite one that it has"
 
 
-def check_foreign(sources, exempt=(*MAY_BE_FOREIGN, *RELAY_FOR_NOW)):
+def check_foreign(sources, exempt=MAY_BE_FOREIGN):
     for path, source in sources.items():
         if not tidy.within(path, NO_FOREIGN) or tidy.within(path, exempt):
             continue

@@ -1,4 +1,4 @@
-// Everything of the relay (seeds 003 and 001) that the server owns: its database, its bots, the
+// Everything of the relay that the server owns: its database, its bots, the
 // files of gateways, the wake calls, the plane, and the faces on the network. Built once, in order.
 #pragma once
 
