@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "bots/wire/bot_endpoints.h"
+#include "host/rules/letter_retry.h"
 #include "testing/onboarding_desk.h"
 
 namespace interlock {

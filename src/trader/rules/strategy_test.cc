@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "trader/rules/test_strategy_world.h"
+#include "trader/rules/test_planner_world.h"
 
 namespace interlock {
 namespace {
@@ -108,25 +108,25 @@ Json draw_config(const StrategyType& type) {
     return config;
 }
 
-void draw_market_rules(StrategyWorld& world) {
+void draw_market_rules(PlannerWorld& world) {
     MarketRules& rules = world.market().rules;
     rules.tick_size = one_of<Decimal>(
-        {StrategyWorld::dec("0.01"), StrategyWorld::dec("0.5"), Decimal(25), Decimal()});
+        {PlannerWorld::dec("0.01"), PlannerWorld::dec("0.5"), Decimal(25), Decimal()});
     rules.step_size =
-        one_of<Decimal>({StrategyWorld::dec("0.00001"), StrategyWorld::dec("0.003"), Decimal()});
-    rules.qty_min = one_of<Decimal>({Decimal(), StrategyWorld::dec("0.006")});
-    rules.qty_max = one_of<Decimal>({Decimal(), StrategyWorld::dec("0.03"), Decimal(100)});
+        one_of<Decimal>({PlannerWorld::dec("0.00001"), PlannerWorld::dec("0.003"), Decimal()});
+    rules.qty_min = one_of<Decimal>({Decimal(), PlannerWorld::dec("0.006")});
+    rules.qty_max = one_of<Decimal>({Decimal(), PlannerWorld::dec("0.03"), Decimal(100)});
     rules.notional_min = one_of<Decimal>({Decimal(), Decimal(5), Decimal(120)});
     rules.notional_max = one_of<Decimal>({Decimal(), Decimal(900)});
-    rules.percent_up = one_of<Decimal>({Decimal(), StrategyWorld::dec("1.02")});
-    rules.percent_down = one_of<Decimal>({Decimal(), StrategyWorld::dec("0.98")});
+    rules.percent_up = one_of<Decimal>({Decimal(), PlannerWorld::dec("1.02")});
+    rules.percent_down = one_of<Decimal>({Decimal(), PlannerWorld::dec("0.98")});
     rules.open_orders_max = one_of<std::int64_t>({0, 3, 200});
     const std::int64_t bid = pick<std::int64_t>(40'000, 60'000);
     const std::int64_t spread = pick<std::int64_t>(-1, 30);
     world.quote(std::to_string(bid), std::to_string(bid + spread));
 }
 
-void draw_account(StrategyWorld& world) {
+void draw_account(PlannerWorld& world) {
     StateFacts& state = world.state();
     state.risk_mode = one_in(2) ? RiskMode::normal : static_cast<RiskMode>(pick(0, 5));
     state.entries_halted = one_in(10);
@@ -157,8 +157,8 @@ void draw_account(StrategyWorld& world) {
 }
 
 // Lives through a few ticks, so that memory and orders are the strategy's own.
-StrategyWorld draw_world(const Strategy& strategy) {
-    StrategyWorld world;
+PlannerWorld draw_world(const Strategy& strategy) {
+    PlannerWorld world;
     const int ticks = pick(0, 4);
     draw_market_rules(world);
     draw_account(world);
@@ -189,13 +189,13 @@ struct Drawn {
     const StrategyType& type;
     Json config;
     std::shared_ptr<const Strategy> strategy;
-    StrategyWorld world;
+    PlannerWorld world;
 };
 
 Drawn draw(const StrategyType& type) {
     Json config = draw_config(type);
     auto strategy = type.open(config).value();
-    StrategyWorld world = draw_world(*strategy);
+    PlannerWorld world = draw_world(*strategy);
     return {type, std::move(config), std::move(strategy), std::move(world)};
 }
 
@@ -241,7 +241,7 @@ TEST_P(EveryStrategy, PlansOnlyWhatRulesFundsAndModesAllow) {
     std::size_t orders = 0;
     EXPECT_TRUE(rc::check([&, &type = type()] {
         Drawn drawn = draw(type);
-        StrategyWorld& world = drawn.world;
+        PlannerWorld& world = drawn.world;
         const StateFacts& state = world.state();
         const Plan plan = drawn.strategy->step(world.input()).value().plan;
         RC_ASSERT(plan.intents.size() <= kIntentsMax);
@@ -398,7 +398,7 @@ TEST(AllStrategies, RefusesEachParameterOutsideItsRange) {
 TEST_P(EveryStrategy, IsNotAfraidOfAbsurdFacts) {
     EXPECT_TRUE(rc::check([&type = type()] {
         const auto strategy = type.open(Json::object()).value();
-        StrategyWorld world;
+        PlannerWorld world;
         const auto wild = rc::gen::map(
             rc::gen::arbitrary<std::pair<std::int64_t, std::uint64_t>>(),
             [](const std::pair<std::int64_t, std::uint64_t>& drawn) {
@@ -453,7 +453,7 @@ TEST(RiskPosture, EveryWordIsReadBack) {
 }
 
 TEST(Idle, NeverPlansAndStillReports) {
-    StrategyWorld world;
+    PlannerWorld world;
     const auto idle = open_strategy("idle");
     const StrategyStep step = world.step(*idle);
     EXPECT_TRUE(step.plan.intents.empty() && step.plan.cancels.empty());

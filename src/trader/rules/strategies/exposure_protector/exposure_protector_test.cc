@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trader/rules/test_strategy_world.h"
+#include "trader/rules/test_planner_world.h"
 
 namespace interlock {
 namespace {
@@ -31,7 +31,7 @@ protected:
         world.state().now = world.state().now + Duration::of_seconds(60);
         return plan;
     }
-    StrategyWorld world;
+    PlannerWorld world;
     std::shared_ptr<const Strategy> strategy;
 };
 
@@ -61,9 +61,9 @@ TEST_F(ExposureProtectorTest, SellsAtTheAskWhenBaseIsTooMuch) {
     const Plan plan = run();
     ASSERT_EQ(plan.intents.size(), 1u);
     EXPECT_EQ(plan.intents[0].side, Side::sell);
-    EXPECT_EQ(*plan.intents[0].limit_price, StrategyWorld::dec("50005"));
+    EXPECT_EQ(*plan.intents[0].limit_price, PlannerWorld::dec("50005"));
     // The largest order of 500, down to the step.
-    EXPECT_EQ(plan.intents[0].qty, StrategyWorld::dec("0.00999"));
+    EXPECT_EQ(plan.intents[0].qty, PlannerWorld::dec("0.00999"));
     EXPECT_TRUE(plan.intents[0].post_only);
 }
 
@@ -73,14 +73,14 @@ TEST_F(ExposureProtectorTest, BuysAtTheBidWhenQuoteIsTooMuch) {
     const Plan plan = run();
     ASSERT_EQ(plan.intents.size(), 1u);
     EXPECT_EQ(plan.intents[0].side, Side::buy);
-    EXPECT_EQ(*plan.intents[0].limit_price, StrategyWorld::dec("49994"));
+    EXPECT_EQ(*plan.intents[0].limit_price, PlannerWorld::dec("49994"));
 }
 
 TEST_F(ExposureProtectorTest, AStepIsNoLargerThanItsShareOrTheGap) {
     configure(R"({"max_order_notional_quote":"100000","rebalance_step_ratio":"0.1"})");
     balance("0.16", "2000");
     // A tenth of 10000.
-    EXPECT_EQ(run().intents.at(0).qty, StrategyWorld::dec("0.01999"));
+    EXPECT_EQ(run().intents.at(0).qty, PlannerWorld::dec("0.01999"));
 }
 
 TEST_F(ExposureProtectorTest, WaitsForAMoveToRunOut) {

@@ -7,7 +7,7 @@
 
 #include "testing/account_builders.h"
 #include "trader/rules/strategies/grid_trader/grid_memory.h"
-#include "trader/rules/test_strategy_world.h"
+#include "trader/rules/test_planner_world.h"
 
 namespace interlock {
 namespace {
@@ -45,7 +45,7 @@ protected:
         world.carry_out(plan);
         return plan;
     }
-    StrategyWorld world;
+    PlannerWorld world;
     std::shared_ptr<const Strategy> grid = open_strategy("grid_trader");
 };
 

@@ -8,7 +8,7 @@
 
 #include "testing/account_builders.h"
 #include "trader/rules/strategies/inventory_rails/rails_memory.h"
-#include "trader/rules/test_strategy_world.h"
+#include "trader/rules/test_planner_world.h"
 
 namespace interlock {
 namespace {
@@ -72,7 +72,7 @@ protected:
     std::string told(std::string_view key) { return supervision().find(key)->as_string(); }
     std::int64_t own(Side side) { return std::ranges::count(world.own(), side, &OwnOrder::side); }
 
-    StrategyWorld world;
+    PlannerWorld world;
     std::shared_ptr<const Strategy> rails;
 };
 
@@ -356,7 +356,7 @@ TEST(RailsMemory, IsReadBackAndUnreadableOnesBeginAnew) {
 // and is slow to cancel.
 class SmallMarket {
 public:
-    SmallMarket(StrategyWorld& world, const Strategy& strategy)
+    SmallMarket(PlannerWorld& world, const Strategy& strategy)
         : world_(world), strategy_(strategy) {
         world.cost_qty = strategy.cost_qty().value();
     }
@@ -464,7 +464,7 @@ private:
         }
     }
 
-    StrategyWorld& world_;
+    PlannerWorld& world_;
     const Strategy& strategy_;
     std::int64_t mid_ = 50'000;
     std::vector<OrderClientId> cancelling_;
@@ -476,7 +476,7 @@ TEST(InventoryRails, RailsAreNeverCrossedWhateverTheMarketDoes) {
     std::int64_t fills = 0;
     std::int64_t refusals = 0;
     EXPECT_TRUE(rc::check([&] {
-        StrategyWorld world;
+        PlannerWorld world;
         world.hold("0.0" + std::to_string(*rc::gen::inRange(0, 99)));
         world.cash(std::to_string(*rc::gen::inRange(0, 20'000)));
         world.base_fee = *rc::gen::element(Decimal(), dec("0.001"));

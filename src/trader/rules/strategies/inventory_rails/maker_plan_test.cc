@@ -5,7 +5,7 @@
 
 #include <concepts>
 
-#include "trader/rules/test_strategy_world.h"
+#include "trader/rules/test_planner_world.h"
 
 namespace interlock {
 namespace {
@@ -31,7 +31,7 @@ static_assert(!std::copy_constructible<MakerPlan>);
 class MakerPlanTest : public ::testing::Test {
 protected:
     MakerPlanTest() { world.hold("1"); }
-    StrategyWorld world;  // 50000 / 50010.
+    PlannerWorld world;  // 50000 / 50010.
     StrategyInput input = world.input();
     MarketDesk desk = MarketDesk::open(input, Decimal()).value();
     MakerPlan plan{desk};

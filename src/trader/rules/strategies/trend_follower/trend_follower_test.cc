@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trader/rules/test_strategy_world.h"
+#include "trader/rules/test_planner_world.h"
 
 namespace interlock {
 namespace {
@@ -15,7 +15,7 @@ protected:
     void trend(std::string_view strength) {
         TimeframeSignals signals;
         signals.timeframe = Timeframe::m15;
-        signals.trend_strength = StrategyWorld::dec(strength);
+        signals.trend_strength = PlannerWorld::dec(strength);
         world.set_signals(signals);
     }
     Plan run() {
@@ -30,7 +30,7 @@ protected:
         world.step(*strategy);
         world.memory().set("cooldown", 100);
     }
-    StrategyWorld world;
+    PlannerWorld world;
     std::shared_ptr<const Strategy> strategy = open_strategy("trend_follower");
 };
 
@@ -41,7 +41,7 @@ TEST_F(TrendFollowerTest, BuysBelowMidWhileTheTrendIsStrong) {
     EXPECT_EQ(plan.intents[0].side, Side::buy);
     EXPECT_TRUE(plan.intents[0].post_only);
     // 50005 less a tenth of a per cent, down to the tick.
-    EXPECT_EQ(*plan.intents[0].limit_price, StrategyWorld::dec("49954.99"));
+    EXPECT_EQ(*plan.intents[0].limit_price, PlannerWorld::dec("49954.99"));
 }
 
 TEST_F(TrendFollowerTest, DoesNothingBelowItsThreshold) {
@@ -108,9 +108,9 @@ TEST_F(TrendFollowerTest, SellsEverythingPassivelyWhenTheTrendEnds) {
     const Plan plan = run();
     ASSERT_EQ(plan.intents.size(), 1u);
     EXPECT_EQ(plan.intents[0].side, Side::sell);
-    EXPECT_EQ(plan.intents[0].qty, StrategyWorld::dec("0.01"));
+    EXPECT_EQ(plan.intents[0].qty, PlannerWorld::dec("0.01"));
     EXPECT_TRUE(plan.intents[0].post_only);
-    EXPECT_GT(*plan.intents[0].limit_price, StrategyWorld::dec("50010"));
+    EXPECT_GT(*plan.intents[0].limit_price, PlannerWorld::dec("50010"));
 }
 
 TEST_F(TrendFollowerTest, SellsAtOnceWhenTheTrendTurns) {
@@ -119,7 +119,7 @@ TEST_F(TrendFollowerTest, SellsAtOnceWhenTheTrendTurns) {
     const Plan plan = run();
     ASSERT_EQ(plan.intents.size(), 1u);
     EXPECT_FALSE(plan.intents[0].post_only);
-    EXPECT_EQ(*plan.intents[0].limit_price, StrategyWorld::dec("49950"));
+    EXPECT_EQ(*plan.intents[0].limit_price, PlannerWorld::dec("49950"));
 }
 
 TEST_F(TrendFollowerTest, AnUrgentExitStaysInsideTheCollar) {
@@ -127,7 +127,7 @@ TEST_F(TrendFollowerTest, AnUrgentExitStaysInsideTheCollar) {
     ride();
     trend("-1");
     // 80 % of 50 bps below the bid.
-    EXPECT_EQ(*run().intents.at(0).limit_price, StrategyWorld::dec("49800"));
+    EXPECT_EQ(*run().intents.at(0).limit_price, PlannerWorld::dec("49800"));
 }
 
 TEST_F(TrendFollowerTest, APassiveExitMakesWayForAnUrgentOne) {
@@ -196,7 +196,7 @@ TEST_F(TrendFollowerTest, TheShortSideSellsWhatIsHeldInSteps) {
     const Plan plan = run();
     ASSERT_EQ(plan.intents.size(), 1u);
     EXPECT_EQ(plan.intents[0].side, Side::sell);
-    EXPECT_LT(plan.intents[0].qty, StrategyWorld::dec("0.003"));
+    EXPECT_LT(plan.intents[0].qty, PlannerWorld::dec("0.003"));
 }
 
 TEST_F(TrendFollowerTest, TheShortSideNeverBuys) {

@@ -1,5 +1,5 @@
-// A world for strategy tests: an account on one market, with signals and own orders that can be
-// changed, and the checks every plan must pass.
+// A world for tests of what strategies plan: an account on one market, with signals and own orders
+// that can be changed, and the checks every plan must pass.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace interlock {
 
-class StrategyWorld {
+class PlannerWorld {
 public:
-    StrategyWorld() : world_(sample_world()) {
+    PlannerWorld() : world_(sample_world()) {
         state().find(symbol());
         world_.state.limits.max_symbol_exposure = Decimal(1'000'000);
         world_.state.limits.max_notional_per_trade = Decimal(1'000'000);
