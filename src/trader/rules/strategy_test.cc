@@ -454,7 +454,7 @@ TEST(RiskPosture, EveryWordIsReadBack) {
 
 TEST(Idle, NeverPlansAndStillReports) {
     PlannerWorld world;
-    const auto idle = open_strategy("idle");
+    const auto idle = opened_strategy("idle");
     const StrategyStep step = world.step(*idle);
     EXPECT_TRUE(step.plan.intents.empty() && step.plan.cancels.empty());
     EXPECT_EQ(step.assessment.current_intent, "hold");

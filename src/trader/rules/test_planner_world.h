@@ -160,7 +160,7 @@ private:
     int next_order_ = 0;
 };
 
-inline std::shared_ptr<const Strategy> open_strategy(
+inline std::shared_ptr<const Strategy> opened_strategy(
     std::string_view type, std::string_view config = "{}") {
     return find_strategy_type(type)->open(parse_json(config).value()).value();
 }

@@ -23,7 +23,7 @@ protected:
     void configure(std::string_view config) {
         Json json = parse_json(config).value();
         json.set("rebalance_target_ratio", "0.5");
-        strategy = open_strategy("exposure_protector", to_text(json));
+        strategy = opened_strategy("exposure_protector", to_text(json));
     }
     Plan run() {
         const Plan plan = world.step(*strategy).plan;

@@ -46,7 +46,7 @@ protected:
         return plan;
     }
     PlannerWorld world;
-    std::shared_ptr<const Strategy> grid = open_strategy("grid_trader");
+    std::shared_ptr<const Strategy> grid = opened_strategy("grid_trader");
 };
 
 TEST(GridStep, IsTheAtrTimesItsMultiplierBetweenTheBounds) {
@@ -156,7 +156,7 @@ TEST_F(GridTraderTest, AWobblingAtrDoesNotMoveTheGrid) {
 }
 
 TEST_F(GridTraderTest, SeedsEachSideWithWhatFundsAllow) {
-    grid = open_strategy("grid_trader", R"({"max_inventory_share":"1"})");
+    grid = opened_strategy("grid_trader", R"({"max_inventory_share":"1"})");
     world.cash("250");
     world.hold("0.005");  // 250 quote: two full levels and one for the rest.
     const Plan plan = run();

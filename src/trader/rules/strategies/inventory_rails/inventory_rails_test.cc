@@ -51,7 +51,7 @@ protected:
     }
     // A of 0.03 in three levels of 0.01.
     void open(std::string_view more) {
-        rails = open_strategy(
+        rails = opened_strategy(
             "inventory_rails", R"({"amount": "0.03", "num_bids_ask": 3)" + std::string(more) + "}");
         world.cost_qty = rails->cost_qty().value();
     }
@@ -327,7 +327,7 @@ TEST_F(InventoryRailsTest, AThresholdNotAboveBothFeesIsRefused) {
 }
 
 TEST_F(InventoryRailsTest, WithoutAnAmountNothingIsQuoted) {
-    const auto none = open_strategy("inventory_rails");
+    const auto none = opened_strategy("inventory_rails");
     const StrategyStep step = world.step(*none);
     EXPECT_TRUE(step.plan.intents.empty());
     EXPECT_TRUE(step.memory.members().empty());
@@ -504,7 +504,7 @@ TEST_F(InventoryRailsTest, SaysThatOneLevelIsBelowWhatTheVenueTakes) {
     EXPECT_EQ(rails->why_too_small(market), std::nullopt);
     for (const auto& [amount, is_enough] : std::vector<std::pair<std::string, bool>>{
              {"0.0007", true}, {"0.0004", false}, {"0", false}}) {
-        rails = open_strategy(
+        rails = opened_strategy(
             "inventory_rails", R"({"num_bids_ask": 3, "amount": ")" + amount + R"("})");
         world.cost_qty = rails->cost_qty().value();
         EXPECT_EQ(rails->why_too_small(market).has_value(), !is_enough) << amount;

@@ -31,7 +31,7 @@ protected:
         world.memory().set("cooldown", 100);
     }
     PlannerWorld world;
-    std::shared_ptr<const Strategy> strategy = open_strategy("trend_follower");
+    std::shared_ptr<const Strategy> strategy = opened_strategy("trend_follower");
 };
 
 TEST_F(TrendFollowerTest, BuysBelowMidWhileTheTrendIsStrong) {
@@ -123,7 +123,7 @@ TEST_F(TrendFollowerTest, SellsAtOnceWhenTheTrendTurns) {
 }
 
 TEST_F(TrendFollowerTest, AnUrgentExitStaysInsideTheCollar) {
-    strategy = open_strategy("trend_follower", R"({"exit_offset_pct":"0.05"})");
+    strategy = opened_strategy("trend_follower", R"({"exit_offset_pct":"0.05"})");
     ride();
     trend("-1");
     // 80 % of 50 bps below the bid.
@@ -146,7 +146,7 @@ TEST_F(TrendFollowerTest, WhatWasHeldBeforeAnyTrendIsLeftAlone) {
 }
 
 TEST_F(TrendFollowerTest, TheTrailingStopFollowsTheTop) {
-    strategy = open_strategy("trend_follower", R"({"trailing_stop_pct":"0.02"})");
+    strategy = opened_strategy("trend_follower", R"({"trailing_stop_pct":"0.02"})");
     ride();
     world.quote("60000", "60010");
     run();
@@ -160,7 +160,7 @@ TEST_F(TrendFollowerTest, TheTrailingStopFollowsTheTop) {
 
 TEST_F(TrendFollowerTest, AfterAStopItWaitsForANewTrend) {
     strategy =
-        open_strategy("trend_follower", R"({"trailing_stop_pct":"0.02","cooldown_ticks":0})");
+        opened_strategy("trend_follower", R"({"trailing_stop_pct":"0.02","cooldown_ticks":0})");
     ride();
     world.memory().set("cooldown", 0);
     world.quote("48000", "48010");
@@ -190,7 +190,7 @@ TEST_F(TrendFollowerTest, ReduceOnlyTakesEntriesBackAndStillLeaves) {
 }
 
 TEST_F(TrendFollowerTest, TheShortSideSellsWhatIsHeldInSteps) {
-    strategy = open_strategy("trend_follower", R"({"trade_side":"short"})");
+    strategy = opened_strategy("trend_follower", R"({"trade_side":"short"})");
     world.hold("0.003");  // 150: one order of 100, then the rest.
     trend("-1");
     const Plan plan = run();
@@ -200,7 +200,7 @@ TEST_F(TrendFollowerTest, TheShortSideSellsWhatIsHeldInSteps) {
 }
 
 TEST_F(TrendFollowerTest, TheShortSideNeverBuys) {
-    strategy = open_strategy("trend_follower", R"({"trade_side":"short"})");
+    strategy = opened_strategy("trend_follower", R"({"trade_side":"short"})");
     trend("3");
     EXPECT_TRUE(run().intents.empty());
 }
