@@ -350,6 +350,27 @@ ControlVerdict judge_control(const ControlDecision& decision, const ControlFacts
     return Judgement(decision, facts).run();
 }
 
+ControlResult result_of(
+    const ControlDecision& decision, ControlVerdict& verdict, const Concern* concern) {
+    ControlResult result;
+    result.status = verdict.status;
+    result.decision_id = decision.decision_id.text();
+    result.concern_id = decision.concern_id.text();
+    result.action = std::string(to_word(decision.action));
+    result.from_strategy_id = verdict.from;
+    result.to_strategy_id = verdict.to;
+    result.risk_mode = verdict.risk_mode;
+    if (!result.risk_mode && concern != nullptr) {
+        result.risk_mode = concern->risk_mode;
+    }
+    result.dry_run = decision.dry_run;
+    result.validation = verdict.validation;
+    result.warnings = std::move(verdict.warnings);
+    result.errors = std::move(verdict.errors);
+    result.result = mode_change("none", false);
+    return result;
+}
+
 bool is_risk_reducing(const ControlDecision& decision, const ControlFacts& facts) {
     if (decision.action == ControlAction::pause) {
         return true;

@@ -54,6 +54,10 @@ struct ControlVerdict {
 };
 // Every check is evaluated for the validation block; the first that fails decides the code.
 ControlVerdict judge_control(const ControlDecision& decision, const ControlFacts& facts);
+// The answer as far as the judgement makes it: nothing is carried out yet. Takes warnings and
+// errors out of the verdict.
+ControlResult result_of(
+    const ControlDecision& decision, ControlVerdict& verdict, const Concern* concern);
 
 // Pause, and a stricter risk mode: never held up by kill switch, stops or degraded execution.
 bool is_risk_reducing(const ControlDecision& decision, const ControlFacts& facts);

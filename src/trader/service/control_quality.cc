@@ -80,23 +80,33 @@ TurnRequest withdraw_turn(LoopService& loop, const VenueAccount& account, const 
     return turn;
 }
 
-}  // namespace
-
-Result<void> note_quality(Turn& turn, const Concern& concern, ExecutionQuality before) {
-    if (concern.quality == before) {
+// Orders that stand although nobody may want them: a cancel was lost or refused, or an order
+// thought lost was found. They are asked for again.
+Result<void> withdraw_late(
+    Turn& turn, LoopService& loop, const VenueAccount& account, OnPause on_pause) {
+    TRY_ASSIGN(const AccountView view, load_account(turn, account));
+    std::set<OrderClientId> late;
+    for (const SymbolBook& book : view.books->books) {
+        for (const OrderRecord& order : book.open) {
+            TRY_ASSIGN(const bool is_late, came_too_late(turn, order, on_pause));
+            if (is_late) {
+                late.insert(order.id());
+            }
+        }
+    }
+    if (late.empty()) {
         return {};
     }
-    AuditDraft draft = turn.draft("EXECUTION_QUALITY");
-    draft.tenant_id = concern.account.tenant_id;
-    draft.severity = concern.quality > before ? AuditSeverity::critical : AuditSeverity::info;
-    draft.reason = std::string(to_word(before)) + " -> " + std::string(to_word(concern.quality));
-    draft.detail = Json::object({
-        {"concern_id", concern.concern_id.text()},
-        {"reasons", json_list(concern.quality_reasons)},
-    });
-    TRY(turn.audit(std::move(draft)));
+    TRY(loop.cancel_orders(
+        turn,
+        {.account = account,
+         .decision_id = "sys_control",
+         .which = [&](const OrderRecord& order) { return late.contains(order.id()); },
+         .again = true}));
     return {};
 }
+
+}  // namespace
 
 Result<std::vector<LoopService::MarketMode>> ControlService::market_modes(
     Turn& turn, const VenueAccount& account) {
@@ -160,29 +170,6 @@ void ControlService::note_venue(
         venue.at = reached_at;
     }
     venue.skew_ms = skew_ms;
-}
-
-Result<void> ControlService::withdraw_late(Turn& turn, const VenueAccount& account) {
-    TRY_ASSIGN(const AccountView view, load_account(turn, account));
-    std::set<OrderClientId> late;
-    for (const SymbolBook& book : view.books->books) {
-        for (const OrderRecord& order : book.open) {
-            TRY_ASSIGN(const bool is_late, came_too_late(turn, order, parts_.config.on_pause));
-            if (is_late) {
-                late.insert(order.id());
-            }
-        }
-    }
-    if (late.empty()) {
-        return {};
-    }
-    TRY(parts_.loop.cancel_orders(
-        turn,
-        {.account = account,
-         .decision_id = "sys_control",
-         .which = [&](const OrderRecord& order) { return late.contains(order.id()); },
-         .again = true}));
-    return {};
 }
 
 void ControlService::on_order_news(Turn& turn, const LoopService::OrderNews& news) {
@@ -254,7 +241,7 @@ TurnRequest ControlService::quality_turn(const VenueAccount& account, Judgement 
             TRY(judge(t, account, symbol, judgement));
         }
         if (judgement == Judgement::regular) {
-            TRY(withdraw_late(t, account));
+            TRY(withdraw_late(t, parts_.loop, account, parts_.config.on_pause));
         }
         return Answer{200, "{}"};
     };
@@ -303,7 +290,9 @@ Result<void> ControlService::judge(
     next.quality = after.quality;
     next.quality_reasons = after.reasons;
     next.clean_evaluations = after.clean_evaluations;
-    TRY(note_quality(turn, next, before.quality));
+    if (auto note = quality_note(next, before.quality)) {
+        TRY(put_on_record(turn, *std::move(note)));
+    }
     save_concern(turn, std::move(next));
     return {};
 }

@@ -1,10 +1,11 @@
 // The one write of a supervising agent: a control decision is judged, applied at most once and put
 // on the record, whatever becomes of it (docs/contracts/control-decision.md#rules).
 //
-// A switch spans turns. It is journalled in its concern, which freezes the old strategy; the old
-// strategy's orders are cancelled; when the venue has confirmed that all of them are gone, one
-// commit hands the concern over. When that does not happen in time, or the server goes down in
-// between, the switch is rolled back: the old strategy goes on. At no moment do two trade.
+// What a concern becomes is decided by trader/rules/concern_step.h. A switch spans turns. It is
+// journalled in its concern, which freezes the old strategy; the old strategy's orders are
+// cancelled; when the venue has confirmed that all of them are gone, one commit hands the concern
+// over. When that does not happen in time, or the server goes down in between, the switch is rolled
+// back: the old strategy goes on. At no moment do two trade.
 //
 // Here too lives the judgement of a concern's execution, which holds up what would loosen.
 #pragma once
@@ -18,27 +19,13 @@
 #include <vector>
 
 #include "loop/service/loop_service.h"
-#include "trader/rules/control_step.h"
+#include "trader/rules/concern_step.h"
 #include "trader/rules/execution_quality.h"
+#include "trader/service/control_record.h"
 #include "trader/service/strategy_runtime.h"
 #include "trader/service/strategy_store.h"
 
 namespace interlock {
-
-// Decisions that a person's helper call becomes.
-inline constexpr std::string_view kOperatorDecisionPrefix = "op_";
-// Decisions of the built-in supervisor.
-inline constexpr std::string_view kSupervisorDecisionPrefix = "hermes.";
-
-// What happens to a strategy's orders when it is paused.
-enum class OnPause { cancel_entries, keep, cancel_all };
-
-struct ControlConfig {
-    ControlGuards guards = {};
-    OnPause on_pause = OnPause::cancel_entries;
-    InstanceMode after_switch = InstanceMode::observe;  // Of the old strategy; or off.
-    Duration cancel_timeout = Duration::of_seconds(10);
-};
 
 class ControlService {
 public:
@@ -81,15 +68,9 @@ public:
     Json execution_of(const Concern& concern, Timestamp now) const;
 
 private:
-    // A payload that was read, with the texts that the engine would else have to make.
-    struct Request {
-        std::string payload_text;  // Canonical; what ledger and journal keep.
-        ControlDecision decision;
-        std::string fingerprint;
-    };
     // One attempt while it is being decided.
     struct Attempt {
-        const Request& request;
+        const ControlRequest& request;
         const ControlDecision& decision;
         StrategyScope scope = {};
         AccountView account = {};  // The concern's.
@@ -97,55 +78,25 @@ private:
         std::shared_ptr<const StrategyInstance> active = {};
         std::shared_ptr<const StrategyInstance> target = {};
         std::shared_ptr<const ControlRow> row = {};
-        ControlVerdict verdict = {};
     };
 
     // control_apply.cc
-    static Result<Request> read_request(const Json& payload);
-    Result<TurnReply> refuse_unreadable(Turn& turn, const Json& payload, const Error& error);
-    Result<TurnReply> apply(Turn& turn, const Request& request);
+    Result<TurnReply> apply(Turn& turn, const ControlRequest& request);
     Result<ControlFacts> gather_facts(Turn& turn, Attempt& attempt);
     Result<std::string> asset_problem_of(Turn& turn, const Symbol& symbol);
     Result<std::string> stop_of(Turn& turn, const AccountView& view);
-    // The same but for the error latch, which a resume lifts.
+    // The same as problem_of() but for the error latch, which a resume lifts.
     std::string problem_on(const AccountView& view, const StrategyInstance& instance);
-    // Takes warnings and errors out of the verdict.
-    static ControlResult result_of(Attempt& attempt);
-    Result<TurnReply> carry_out(Turn& turn, Attempt& attempt);
-    Result<Json> do_pause(Turn& turn, const Attempt& attempt);
-    Result<Json> do_resume(Turn& turn, const Attempt& attempt);
-    Result<void> do_risk_mode(Turn& turn, const Attempt& attempt);
-    // Puts the attempt on the record, remembers it under its id and gives the answer.
-    Result<Answer> settle(Turn& turn, const Attempt& attempt, const ControlResult& result);
-    struct Record {
-        const TenantId& tenant_id;  // Whose it is; the turn may be the system's.
-        const ControlDecision& decision;
-        const std::string& fingerprint;
-        std::string detail;  // Canonical text.
-        std::string answer;
-        ControlStatus status = ControlStatus::rejected;
-        std::int64_t attempt = 1;
-        bool remember = true;
-    };
-    Result<void> record(Turn& turn, Record record);
 
     // control_switch.cc
-    Result<TurnReply> begin_switch(Turn& turn, Attempt& attempt);
-    Result<TurnReply> journal_switch(
-        Turn& turn, Attempt& attempt, const std::set<StrategyId>& others);
-    Result<std::set<StrategyId>> others_with_orders(
-        Turn& turn, const Concern& concern, const StrategyId& to);
-    struct HandOver {
-        DecisionId decision_id;
-        StrategyId to;
-        RiskMode risk_mode = RiskMode::normal;
-    };
-    Result<void> hand_over(Turn& turn, Concern concern, const HandOver& change);
-    void end_journal(Turn& turn, const Concern& concern);
-    Result<void> finish_switch(Turn& turn, Concern concern);
-    Result<void> roll_back(Turn& turn, Concern concern, const Error& why);
-    Result<void> close_switch(
-        Turn& turn, const TenantId& tenant_id, const SwitchUnderWay& under_way, Json answer);
+    Result<TurnReply> carry_out(Turn& turn, const Attempt& attempt, ControlVerdict verdict);
+    // The one driver of a concern: steps it, puts it on the record, saves it and carries out what
+    // the step asks for. Gives the answer to what was asked.
+    Result<std::optional<ControlResult>> drive(
+        Turn& turn, const Concern& concern, ConcernEvent event, const ConcernFacts& facts);
+    // The same for what comes to a switch under way from elsewhere.
+    Result<void> drive_switch(
+        Turn& turn, const VenueAccount& account, const ConcernId& id, ConcernEvent event);
     Result<void> on_orders(Turn& turn, const VenueAccount& account);
     Result<void> on_deadline(Turn& turn, const TimerItem& timer);
 
@@ -155,9 +106,6 @@ private:
     Result<std::vector<LoopService::MarketMode>> market_modes(
         Turn& turn, const VenueAccount& account);
     Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);
-    // Orders that stand although nobody may want them: a cancel was lost or refused, or an order
-    // thought lost was found. They are asked for again.
-    Result<void> withdraw_late(Turn& turn, const VenueAccount& account);
     void on_order_news(Turn& turn, const LoopService::OrderNews& news);
     Result<void> judge(
         Turn& turn, const VenueAccount& account, const Symbol& symbol, Judgement judgement);

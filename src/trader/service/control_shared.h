@@ -1,7 +1,6 @@
 // What the files of the control service share.
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,15 +13,8 @@ namespace interlock {
 
 inline constexpr std::string_view kSwitchTimer = "switch_deadline";
 
-inline bool has_error(const ControlResult& result, const ErrorKind& kind) {
-    return std::any_of(result.errors.begin(), result.errors.end(), [&](const Error& error) {
-        return error == kind;
-    });
-}
-
-// Puts it on the record when a concern's execution quality is no longer `before`; getting worse is
-// an alert.
-Result<void> note_quality(Turn& turn, const Concern& concern, ExecutionQuality before);
+// A draft of the rules, in the name of this turn's caller.
+Result<void> put_on_record(Turn& turn, AuditDraft draft);
 
 // Once the turn is durable, the running set follows the record.
 inline void reconcile_after(

@@ -86,16 +86,6 @@ std::string control_key(const TenantId& tenant_id, const DecisionId& id) {
     return joined({"control", tenant_id.text(), id.text()});
 }
 
-Claim claim_of(const Concern& concern, const StrategyId& holder) {
-    return {
-        .name = joined(
-            {"active",
-             concern.account.tenant_id.text(),
-             to_word(concern.account.mode),
-             concern.concern_id.text()}),
-        .holder = holder.text()};
-}
-
 // Older rows hold the answer instead of the place of its record, and the oldest hold its text as a
 // string.
 std::string read_answer(FieldReader& in) {
@@ -380,21 +370,25 @@ void save_concern(Turn& turn, Concern concern) {
     turn.save_as<Concern>(key, std::make_shared<const Concern>(std::move(concern)));
 }
 
+Claim activity_claim(const Concern& concern, const StrategyId& holder) {
+    return {
+        .name = joined(
+            {"active",
+             concern.account.tenant_id.text(),
+             to_word(concern.account.mode),
+             concern.concern_id.text()}),
+        .holder = holder.text()};
+}
+
 void take_activity(Turn& turn, Concern& concern, StrategyInstance& instance) {
-    instance.mode = InstanceMode::active;
-    instance.paused = false;
-    concern.active_strategy_id = instance.strategy_id;
-    concern.activated_at = turn.now();
-    turn.take_claim(claim_of(concern, instance.strategy_id));
+    make_active(concern, instance, turn.now());
+    turn.take_claim(activity_claim(concern, instance.strategy_id));
 }
 
 void release_activity(
     Turn& turn, Concern& concern, StrategyInstance& instance, InstanceMode afterwards) {
-    instance.mode = afterwards;
-    instance.paused = false;
-    concern.active_strategy_id.reset();
-    concern.activated_at.reset();
-    turn.release_claim(claim_of(concern, instance.strategy_id));
+    make_inactive(concern, instance, afterwards);
+    turn.release_claim(activity_claim(concern, instance.strategy_id));
 }
 
 Result<BlockedRow> load_blocked(Turn& turn, const VenueAccount& account) {

@@ -23,7 +23,7 @@
 
 #include "engine/service/turn.h"
 #include "host/wire/blocked.h"
-#include "trader/rules/control_step.h"
+#include "trader/rules/concern_step.h"
 #include "trader/service/strategy_keeper.h"
 #include "trader/wire/strategy_instance.h"
 
@@ -92,6 +92,8 @@ Result<std::shared_ptr<const Concern>> load_concern_of(
     Turn& turn, const VenueAccount& account, const Symbol& symbol);
 void save_concern(Turn& turn, Concern concern);
 
+// What a concern's active instance holds.
+Claim activity_claim(const Concern& concern, const StrategyId& holder);
 // Make the instance the concern's active one, or take that from it. Both values and the claim
 // change together; the caller saves instance and concern.
 void take_activity(Turn& turn, Concern& concern, StrategyInstance& instance);

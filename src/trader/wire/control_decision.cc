@@ -21,6 +21,8 @@ constexpr std::array<std::string_view, 4> kStatuses{"applied", "rejected", "noop
 constexpr std::string_view kKeep = "keep";
 // Longer than any symbol with its separators; what is no symbol at all fits no market.
 constexpr std::size_t kMarketSymbolMax = 64;
+// More than any answer has.
+constexpr std::size_t kResultWarningsMax = 64;
 
 // Problems by the code they give, in the order in which they are looked for.
 struct Problems {
@@ -362,6 +364,43 @@ Json encode(const ControlResult& result) {
     });
 }
 
+Result<ControlResult> decode_control_result(const Json& json) {
+    FieldReader in(json, "answer");
+    ControlResult result;
+    result.status = static_cast<ControlStatus>(in.required_word_index("status", kStatuses));
+    result.decision_id = in.required<std::string>("decision_id");
+    result.concern_id = in.required<std::string>("concern_id");
+    result.action = in.required<std::string>("action");
+    result.from_strategy_id = in.required_nullable<StrategyId>("from_strategy_id");
+    result.to_strategy_id = in.required_nullable<StrategyId>("to_strategy_id");
+    if (const auto mode = in.required_nullable<std::string>("risk_mode")) {
+        TRY_ASSIGN(result.risk_mode, parse_risk_mode(*mode));
+    }
+    result.dry_run = in.required<bool>("dry_run");
+    if (const Json* flags = in.required_object("validation")) {
+        FieldReader of(*flags, "validation");
+        result.validation = {
+            .concern_match = of.required<bool>("concern_match"),
+            .account_match = of.required<bool>("account_match"),
+            .market_match = of.required<bool>("market_match"),
+            .expected_active_match = of.required<bool>("expected_active_match"),
+            .target_exists = of.required<bool>("target_exists"),
+            .target_runnable = of.required<bool>("target_runnable")};
+        TRY(of.finish(true));
+    }
+    for (const Json& warning : in.required_array("warnings", kResultWarningsMax)) {
+        result.warnings.push_back(warning.is_string() ? warning.as_string() : to_text(warning));
+    }
+    in.required_array("errors", 0);
+    result.result = in.required<Json>("result");
+    result.applied_at = in.required_nullable<Timestamp>("applied_at");
+    return in.finish(std::move(result));
+}
+
+Json mode_change(std::string_view word, bool reconciled) {
+    return Json::object({{"mode_change", word}, {"reconciled", reconciled}});
+}
+
 ControlResult control_refusal(const Json& request, Error error) {
     ControlResult result;
     result.decision_id = claimed_id<DecisionId>(request, "decision_id");
@@ -375,7 +414,7 @@ ControlResult control_refusal(const Json& request, Error error) {
         result.dry_run = dry_run->as_bool();
     }
     result.errors.push_back(std::move(error));
-    result.result = Json::object({{"mode_change", "none"}, {"reconciled", false}});
+    result.result = mode_change("none", false);
     return result;
 }
 

@@ -140,6 +140,10 @@ struct ControlResult {
 };
 // `ok` is true for applied and noop. Errors as {code, message, retryable, next_step}.
 Json encode(const ControlResult& result);
+// Of a result without errors.
+Result<ControlResult> decode_control_result(const Json& json);
+// What became of the concern, for ControlResult::result.
+Json mode_change(std::string_view word, bool reconciled);
 Json control_result_schema();
 // The answer to a request that could not be decoded: rejected, with ids as far as they are ids and
 // the action as far as it is a word we know; nothing else of an unread request is repeated.
