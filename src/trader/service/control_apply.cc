@@ -6,16 +6,44 @@
 
 namespace interlock {
 
+template <class T>
+Result<std::vector<T>> ControlService::told_of_concerns(
+    Turn& turn, const VenueAccount& account, std::optional<T> (*tell)(const Concern&)) {
+    std::vector<T> told;
+    const auto known = concerns_.find(account);
+    if (known == concerns_.end()) {
+        return told;
+    }
+    for (const ConcernId& id : known->second) {
+        TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
+        if (std::optional<T> one = concern ? tell(*concern) : std::nullopt) {
+            told.push_back(*std::move(one));
+        }
+    }
+    return told;
+}
+
 ControlService::ControlService(Parts parts)
     : parts_(std::move(parts)), shared_(std::make_shared<Shared>()) {
     parts_.loop.set_overlay({
         .market_modes =
-            [this](Turn& turn, const VenueAccount& account) { return market_modes(turn, account); },
+            [this](Turn& turn, const VenueAccount& account) {
+                return told_of_concerns<LoopService::MarketMode>(
+                    turn, account, [](const Concern& concern) {
+                        return std::optional<LoopService::MarketMode>(
+                            {concern.symbol, risk_mode_of(concern)});
+                    });
+            },
+        // What people should know of the account's execution although it blocks nothing.
         .warnings =
-            [this](Turn& turn, const VenueAccount& account) { return warnings_of(turn, account); },
+            [this](Turn& turn, const VenueAccount& account) {
+                return told_of_concerns(turn, account, why_smaller);
+            },
         .active_strategies =
             [this](Turn& turn, const VenueAccount& account) {
-                return active_strategies(turn, account);
+                return told_of_concerns<StrategyId>(turn, account, [](const Concern& concern) {
+                    return concern.active_strategy_id;
+                });
             },
         .instance_type = [](Turn& turn, const VenueAccount& account, const StrategyId& id)
             -> Result<std::string> {

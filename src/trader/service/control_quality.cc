@@ -108,54 +108,6 @@ Result<void> withdraw_late(
 
 }  // namespace
 
-Result<std::vector<LoopService::MarketMode>> ControlService::market_modes(
-    Turn& turn, const VenueAccount& account) {
-    std::vector<LoopService::MarketMode> modes;
-    const auto known = concerns_.find(account);
-    if (known == concerns_.end()) {
-        return modes;
-    }
-    for (const ConcernId& id : known->second) {
-        TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
-        if (concern) {
-            modes.push_back({concern->symbol, risk_mode_of(*concern)});
-        }
-    }
-    return modes;
-}
-
-Result<std::vector<std::string>> ControlService::warnings_of(
-    Turn& turn, const VenueAccount& account) {
-    std::vector<std::string> warnings;
-    const auto known = concerns_.find(account);
-    if (known == concerns_.end()) {
-        return warnings;
-    }
-    for (const ConcernId& id : known->second) {
-        TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
-        if (auto smaller = concern ? why_smaller(*concern) : std::nullopt) {
-            warnings.push_back(*std::move(smaller));
-        }
-    }
-    return warnings;
-}
-
-Result<std::vector<StrategyId>> ControlService::active_strategies(
-    Turn& turn, const VenueAccount& account) {
-    std::vector<StrategyId> active;
-    const auto known = concerns_.find(account);
-    if (known == concerns_.end()) {
-        return active;
-    }
-    for (const ConcernId& id : known->second) {
-        TRY_ASSIGN(const auto concern, load_concern(turn, scope_of(account), id));
-        if (concern && concern->active_strategy_id) {
-            active.push_back(*concern->active_strategy_id);
-        }
-    }
-    return active;
-}
-
 void ControlService::watch(const VenueAccount& account, const Symbol& symbol) {
     concerns_[account].insert(concern_id_of(account.account_id, symbol));
     const std::lock_guard lock(shared_->mutex);

@@ -81,6 +81,10 @@ private:
     };
 
     // control_apply.cc
+    // What `tell` says of each concern of the account.
+    template <class T>
+    Result<std::vector<T>> told_of_concerns(
+        Turn& turn, const VenueAccount& account, std::optional<T> (*tell)(const Concern&));
     Result<TurnReply> apply(Turn& turn, const ControlRequest& request);
     Result<ControlFacts> gather_facts(Turn& turn, Attempt& attempt);
     Result<std::string> asset_problem_of(Turn& turn, const Symbol& symbol);
@@ -101,11 +105,6 @@ private:
     Result<void> on_deadline(Turn& turn, const TimerItem& timer);
 
     // control_quality.cc
-    // What people should know of the account's execution although it blocks nothing.
-    Result<std::vector<std::string>> warnings_of(Turn& turn, const VenueAccount& account);
-    Result<std::vector<LoopService::MarketMode>> market_modes(
-        Turn& turn, const VenueAccount& account);
-    Result<std::vector<StrategyId>> active_strategies(Turn& turn, const VenueAccount& account);
     void on_order_news(Turn& turn, const LoopService::OrderNews& news);
     Result<void> judge(
         Turn& turn, const VenueAccount& account, const Symbol& symbol, Judgement judgement);
