@@ -219,16 +219,6 @@ StrategyInstance with_standing(StrategyInstance instance, const InstanceStanding
     return instance;
 }
 
-Json encode(const InstanceStanding& standing) {
-    return Json::object({
-        {"mode", to_word(standing.mode)},
-        {"paused", standing.paused},
-        {"last_transition", standing.last_transition},
-        {"version", standing.version},
-        {"updated_at", standing.updated_at.microseconds},
-    });
-}
-
 std::string row_text(const InstanceStanding& standing) {
     std::string text;
     text.reserve(kStandingBytesExpected);
@@ -454,20 +444,6 @@ Result<void> settle_blocks(Turn& turn, const VenueAccount& account, const Strate
         save_blocked(turn, account, row);
     }
     return {};
-}
-
-Json encode(const ControlRow& row) {
-    Json json = Json::object({
-        {"fingerprint", row.history.fingerprint},
-        {"status", to_word(row.history.status)},
-        {"attempts", row.history.attempts},
-    });
-    if (row.seq > 0) {
-        json.set("seq", row.seq);
-    } else {
-        json.set("answer", parse_json(row.answer_text).value());
-    }
-    return json;
 }
 
 std::string row_text(const ControlRow& row) {

@@ -59,8 +59,7 @@ struct InstanceStanding {
     friend bool operator==(const InstanceStanding&, const InstanceStanding&) = default;
 };
 InstanceStanding standing_of(const StrategyInstance& instance);
-Json encode(const InstanceStanding& standing);
-std::string row_text(const InstanceStanding& standing);  // The bytes of to_text(encode(standing)).
+std::string row_text(const InstanceStanding& standing);
 Result<InstanceStanding> decode_instance_standing(const Json& json);
 // The instance as it is: as its own row has it, but for where it stands.
 StrategyInstance with_standing(StrategyInstance instance, const InstanceStanding& standing);
@@ -131,8 +130,7 @@ struct ControlRow {
     std::int64_t seq = 0;     // Of the record in the tenant's ledger; 0: the answer is in here.
     std::string answer_text;  // A JSON document; not stored beside a `seq`.
 };
-Json encode(const ControlRow& row);
-std::string row_text(const ControlRow& row);  // The bytes of to_text(encode(row)).
+std::string row_text(const ControlRow& row);
 Result<ControlRow> decode_control_row(const Json& json);
 // Of the decision's own tenant: a switch may end in a turn of the system's.
 Result<std::shared_ptr<const ControlRow>> load_control_row(

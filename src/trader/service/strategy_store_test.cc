@@ -5,6 +5,31 @@
 namespace interlock {
 namespace {
 
+// What row_text() writes by hand, as trees.
+Json encode(const InstanceStanding& standing) {
+    return Json::object({
+        {"mode", to_word(standing.mode)},
+        {"paused", standing.paused},
+        {"last_transition", standing.last_transition},
+        {"version", standing.version},
+        {"updated_at", standing.updated_at.microseconds},
+    });
+}
+
+Json encode(const ControlRow& row) {
+    Json json = Json::object({
+        {"fingerprint", row.history.fingerprint},
+        {"status", to_word(row.history.status)},
+        {"attempts", row.history.attempts},
+    });
+    if (row.seq > 0) {
+        json.set("seq", row.seq);
+    } else {
+        json.set("answer", parse_json(row.answer_text).value());
+    }
+    return json;
+}
+
 ControlRow a_row() {
     return {
         .history =

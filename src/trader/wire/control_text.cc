@@ -160,26 +160,6 @@ Result<std::string> detail_text(const ControlAttemptRecord& record) {
     return text;
 }
 
-Json encode(const ControlAttemptRecord& record, Json payload) {
-    const Json answer = encode(record.result);
-    return Json::object({
-        {"payload", std::move(payload)},
-        {"validation", *answer.find("validation")},
-        {"status", to_word(record.result.status)},
-        {"from_strategy_id", *answer.find("from_strategy_id")},
-        {"to_strategy_id", *answer.find("to_strategy_id")},
-        {"risk_mode", *answer.find("risk_mode")},
-        {"warnings", *answer.find("warnings")},
-        {"errors", *answer.find("errors")},
-        {"result", record.result.result},
-        {"override", record.override_guards},
-        {"dry_run", record.result.dry_run},
-        {"attempt", record.attempt},
-        {"received_at", to_text(record.received_at)},
-        {"applied_at", *answer.find("applied_at")},
-    });
-}
-
 Result<Json> answer_from_detail(const Json& detail) {
     FieldReader in(detail, "detail");
     const Json status = in.required<std::string>("status");

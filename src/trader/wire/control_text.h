@@ -22,10 +22,8 @@ struct ControlAttemptRecord {
     std::int64_t attempt = 1;
     Timestamp received_at;
 };
-// The bytes of canonical_json(encode(record)), likewise. Fails when a text is not UTF-8.
+// Canonical JSON. Fails when a text is not UTF-8.
 Result<std::string> detail_text(const ControlAttemptRecord& record);
-// With `payload` parsed; the tests compare with this.
-Json encode(const ControlAttemptRecord& record, Json payload);
 // The answer that the attempt got, as encode(result) had it: the record tells all of it.
 Result<Json> answer_from_detail(const Json& detail);
 

@@ -71,6 +71,27 @@ ControlResult any_result() {
     return result;
 }
 
+// What detail_text() writes by hand, as a tree; `payload` is parsed.
+Json encode(const ControlAttemptRecord& record, Json payload) {
+    const Json answer = encode(record.result);
+    return Json::object({
+        {"payload", std::move(payload)},
+        {"validation", *answer.find("validation")},
+        {"status", to_word(record.result.status)},
+        {"from_strategy_id", *answer.find("from_strategy_id")},
+        {"to_strategy_id", *answer.find("to_strategy_id")},
+        {"risk_mode", *answer.find("risk_mode")},
+        {"warnings", *answer.find("warnings")},
+        {"errors", *answer.find("errors")},
+        {"result", record.result.result},
+        {"override", record.override_guards},
+        {"dry_run", record.result.dry_run},
+        {"attempt", record.attempt},
+        {"received_at", to_text(record.received_at)},
+        {"applied_at", *answer.find("applied_at")},
+    });
+}
+
 TEST(ControlText, TheAnswerIsTheTextOfItsJson) {
     EXPECT_TRUE(rc::check([] {
         ControlResult result = any_result();
@@ -79,6 +100,25 @@ TEST(ControlText, TheAnswerIsTheTextOfItsJson) {
         }
         RC_ASSERT(answer_text(result) == to_text(encode(result)));
     }));
+}
+
+// A switch under way keeps the answer that it owes.
+TEST(ControlText, AnAnswerWithoutErrorsComesBackFromItsJson) {
+    EXPECT_TRUE(rc::check([] {
+        ControlResult result = any_result();
+        result.errors.clear();
+        const Json json = encode(result);
+        const auto back = decode_control_result(json);
+        RC_ASSERT(back.has_value());
+        RC_ASSERT(encode(*back) == json);
+    }));
+}
+
+TEST(ControlText, AnAnswerWithErrorsIsNoneThatIsOwed) {
+    ControlResult result;
+    result.errors.push_back({&errors::invalid_payload, "one", {}, {}});
+    EXPECT_FALSE(decode_control_result(encode(result)));
+    EXPECT_FALSE(decode_control_result(Json()));
 }
 
 TEST(ControlText, TheDetailOfARecordIsItsCanonicalJson) {
