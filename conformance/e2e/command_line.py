@@ -163,6 +163,27 @@ def speak_to_people(commands):
     assert known and all(one["approval_id"] in shown for one in known), shown
 
 
+def call_what_has_no_command_of_its_own(commands):
+    """Commands that are made from the operation table: as the operator, as a human, as an agent."""
+    assert commands.run("limit", "show")["limits"]
+    assert "limits" in commands.run("limit", "show", as_json=False)
+    assert commands.run("order", "list", "--limit", "5")["orders"] == []
+    book = ("cost", "book", "--kind", "infra", "--amount", "1.50", "--reason", "a day")
+    first = commands.as_human(*book, "--key", "day-1")
+    assert commands.as_human(*book, "--key", "day-1") == first, first
+    assert commands.refused("cost", "book", "--kind", "infra", "--amount", "x", "--key", "day-2",
+                            "--email", EMAIL, "--password-stdin", stdin=PASSWORD + "\n")
+    commands.run("alert", "suppress", "--event", "X", "--hours", "soon", code=1)
+    code, said, _ = commands.raw("mode", "set", "--mode", "real")
+    assert code == 2, said
+    key = commands.run("key", "create", "--tenant", "demo", "--label", "books", "--scope", "read")
+    code, said, told = commands.raw(
+        "order", "list", "--tenant", "demo", "--json",
+        environment={"INTERLOCK_ACCESS_KEY": key["access_key"]})
+    assert code == 0 and json.loads(said)["orders"] == [], (said, told)
+    commands.run("key", "revoke", key["key_id"])
+
+
 def read_ledger(commands):
     tail = subprocess.run(
         [plane.program(), "audit", "tail", "-n", "3", "--json", "--data", commands.data],
@@ -204,7 +225,8 @@ def complete(commands):
     names = [line.split()[0] for line in listed if line.startswith("  ") and line[2] != " "]
     assert len(names) > 10, program
     for name in names:
-        assert f'.SS "{name}"' in page, f"{name} is not in the manual page"
+        escaped = name.replace("-", "\\-")
+        assert f'.SS "{escaped}"' in page, f"{name} is not in the manual page"
     if shutil.which("groff"):
         warnings = subprocess.run(
             ["groff", "-man", "-Tascii", "-ww"], input=page, capture_output=True,
@@ -221,7 +243,8 @@ def main():
             commands = Commands(f"{folder}/data")
             for step in (
                     make_people, stop_and_release, a_release_says_what_still_holds,
-                    reject_on_terminal, speak_to_people, read_ledger, complete):
+                    reject_on_terminal, speak_to_people, call_what_has_no_command_of_its_own,
+                    read_ledger, complete):
                 step(commands)
                 print(f"{step.__name__}: ok")
             stop_everything(commands, server)

@@ -32,6 +32,14 @@ class Commands:
     def refused(self, *arguments, stdin="", code=1):
         return self.run(*arguments, stdin=stdin, code=code)["error"]["code"]
 
+    def raw(self, *arguments, environment=None):
+        """Exit code and what was said, whatever it is; there is no terminal to ask on."""
+        result = subprocess.run(
+            [plane.program(), *arguments, "--data", self.data], stdin=subprocess.DEVNULL,
+            env=os.environ | dict(environment or {}), capture_output=True, text=True,
+            start_new_session=True, timeout=plane.PATIENCE_SECONDS, check=False)
+        return result.returncode, result.stdout, result.stderr
+
     def on_terminal(self, *arguments, answers=(), columns=0, environment=()):
         """Runs a command on a terminal of its own; gives what the terminal showed."""
         child, terminal = pty.fork()

@@ -1,48 +1,15 @@
 #include "app/command/account_command.h"
 
-#include <iostream>
-
+#include "app/command/answer_text.h"
 #include "app/command/console.h"
-#include "app/command/trader_call.h"
-#include "app/wiring/server_client.h"
+#include "app/command/table_command.h"
 
 namespace interlock {
 namespace {
 
-struct Options {
-    std::string tenant;
-    std::string account;
-    std::string decision;
-};
-
-std::expected<Json, ExitCode> fetch(
-    const GlobalOptions& global, const Options& options, const std::string& path) {
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return std::unexpected(folder.error());
-    }
-    ServerClient server(*folder);
-    const auto tenant = chosen_tenant(server, options.tenant);
-    if (!tenant) {
-        return std::unexpected(report_failure(global, tenant.error()));
-    }
-    return expect_ok(global, server.get("/api/" + *tenant + path));
-}
-
 std::string rows_of(const Json& json, std::string_view list, const std::vector<std::string>& keys) {
-    const Json* items = json.find(list);
-    if (items == nullptr || !items->is_array() || items->items().empty()) {
-        return "";
-    }
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& item : items->items()) {
-        std::vector<std::string> row;
-        for (const std::string& key : keys) {
-            row.push_back(text_at(item, key));
-        }
-        rows.push_back(std::move(row));
-    }
-    return std::string(list) + "\n" + render_table(keys, rows) + "\n";
+    const std::string table = table_at(json, list, keys);
+    return table.empty() ? "" : std::string(list) + "\n" + table + "\n";
 }
 
 const Json& part_of(const Json& json, std::string_view key) {
@@ -111,40 +78,6 @@ std::string describe_decision(const Json& decision) {
     return text;
 }
 
-ExitCode show(
-    const GlobalOptions& global,
-    const std::expected<Json, ExitCode>& answer,
-    std::string (*describe)(const Json&)) {
-    if (!answer) {
-        return answer.error();
-    }
-    if (global.json) {
-        print_json(*answer);
-    } else {
-        std::cout << describe(*answer);
-    }
-    return ExitCode::ok;
-}
-
-ExitCode run_account(const GlobalOptions& global, const Options& options) {
-    if (!options.account.empty()) {
-        const auto id = AccountId::parse(options.account);
-        if (!id) {
-            return report_failure(global, id.error());
-        }
-    }
-    const std::string query = options.account.empty() ? "" : "?account_id=" + options.account;
-    return show(global, fetch(global, options, "/account" + query), describe_account);
-}
-
-ExitCode run_decision(const GlobalOptions& global, const Options& options) {
-    const auto id = DecisionId::parse(options.decision);
-    if (!id) {
-        return report_failure(global, id.error());
-    }
-    return show(global, fetch(global, options, "/decisions/" + id->text()), describe_decision);
-}
-
 std::string describe_accounts(const Json& answer) {
     return rows_of(answer, "accounts", {"account_id", "mode", "opened_at"});
 }
@@ -158,66 +91,25 @@ std::string describe_opened(const Json& answer) {
     });
 }
 
-void add_tenant_option(CLI::App& command, Options& options) {
-    command
-        .add_option("--tenant", options.tenant, "Whose; may be left out when there is one tenant.")
-        ->type_name("TENANT");
-}
-
-void add_account_names(CLI::App& account, CommandLine& line) {
-    const auto options = std::make_shared<Options>();
-    CLI::App* list = account.add_subcommand("list", "List the accounts there are.");
-    add_tenant_option(*list, *options);
-    list->callback([&line, options] {
-        line.run = [&line, options] {
-            return show(line.global, fetch(line.global, *options, "/accounts"), describe_accounts);
-        };
-    });
-
-    const auto wanted = std::make_shared<TraderOptions>();
-    const auto name = std::make_shared<std::string>();
-    CLI::App* open = account.add_subcommand(
-        "open", "Open a further account, funded like the main one. Agents name it as account_id.");
-    open->add_option("name", *name, "Its name: letters, digits, - and _.")
-        ->required()
-        ->type_name("NAME");
-    add_change_options(*open, *wanted);
-    open->callback([&line, wanted, name] {
-        line.run = [&line, wanted, name] {
-            Json body = Json::object({{"account_id", *name}});
-            return show(
-                line.global,
-                change_trader(line.global, *wanted, {"/accounts", std::move(body)}),
-                describe_opened);
-        };
-    });
-}
-
 }  // namespace
 
 void add_account_commands(CommandLine& line) {
-    const auto options = std::make_shared<Options>();
-    CLI::App* account = line.app.add_subcommand(
-        "account", "Show money, positions, open orders and limits of an account.");
-    add_tenant_option(*account, *options);
-    account->add_option("--account", options->account, "Which account; the main one otherwise.")
-        ->type_name("ACCOUNT");
-    account->callback([&line, options, account] {
-        if (account->get_subcommands().empty()) {
-            line.run = [&line, options] { return run_account(line.global, *options); };
-        }
-    });
-    add_account_names(*account, line);
-
-    CLI::App* decision = line.app.add_subcommand(
-        "decision", "Show one decision: plan, verdicts, orders and what became of them.");
-    add_tenant_option(*decision, *options);
-    decision->add_option("id", options->decision, "The decision.")
-        ->required()
-        ->type_name("DECISION_ID");
-    decision->callback([&line, options] {
-        line.run = [&line, options] { return run_decision(line.global, *options); };
-    });
+    add_table_word(
+        line,
+        {.operation = "get_account",
+         .help = "Show money, positions, open orders and limits of an account.",
+         .describe = shown_by(describe_account)});
+    add_table_word(line, {.operation = "list_accounts", .describe = shown_by(describe_accounts)});
+    add_table_word(
+        line,
+        {.operation = "open_account",
+         .names = {{.field = "account_id", .as = "name"}},
+         .describe = shown_by(describe_opened)});
+    add_table_word(
+        line,
+        {.operation = "get_decision",
+         .names = {{.field = "decision_id", .as = "id"}},
+         .describe = shown_by(describe_decision)});
 }
 
 }  // namespace interlock

@@ -1,26 +1,21 @@
 #include "app/command/admin_commands.h"
 
-#include <functional>
 #include <iostream>
 
+#include "app/command/answer_text.h"
 #include "app/command/console.h"
 #include "app/command/human_login.h"
 #include "app/command/recovery_command.h"
+#include "app/command/table_command.h"
 #include "app/wiring/server_client.h"
 #include "base/text.h"
-#include "codec/json_list.h"
 
 namespace interlock {
 namespace {
 
 struct Options {
     std::string tenant;
-    std::string name;
-    std::string label;
-    std::vector<std::string> scopes;
     std::string key_id;
-    std::string email;
-    bool system_member = false;
     std::string code;
     bool password_stdin = false;
     bool all = false;
@@ -31,68 +26,17 @@ std::string tenant_path(const Options& options, std::string_view rest) {
     return "/api/" + percent_encode(options.tenant) + std::string(rest);
 }
 
-// What most of these are: one call, then its answer as JSON or as text.
-struct AdminCall {
-    std::function<Result<ServerAnswer>(ServerClient&)> send;
-    std::function<std::string(const Json&)> describe;
-    std::shared_ptr<Options> of_tenant = nullptr;  // Null: it is about no tenant, or about all.
-};
-
-ExitCode run(const GlobalOptions& global, const AdminCall& call) {
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return folder.error();
-    }
-    ServerClient server(*folder);
-    if (call.of_tenant != nullptr) {
-        auto tenant = chosen_tenant(server, call.of_tenant->tenant);
-        if (!tenant) {
-            return report_failure(global, tenant.error());
-        }
-        call.of_tenant->tenant = *std::move(tenant);
-    }
-    const auto answer = expect_ok(global, call.send(server));
-    if (!answer) {
-        return answer.error();
-    }
-    if (global.json) {
-        print_json(*answer);
-    } else {
-        std::cout << call.describe(*answer);
-    }
-    return ExitCode::ok;
-}
-
-void on_chosen(CLI::App& command, CommandLine& line, AdminCall call) {
-    command.callback([&line, call = std::move(call)] {
-        line.run = [&line, call] { return run(line.global, call); };
-    });
-}
-
 // The objects in the list at `key` as a table of the named fields.
 std::string table_of(
     const Json& answer, std::string_view key, const std::vector<std::string>& fields) {
-    std::vector<std::vector<std::string>> rows;
-    if (const Json* list = answer.find(key); list != nullptr && list->is_array()) {
-        for (const Json& item : list->items()) {
-            std::vector<std::string> row;
-            for (const std::string& field : fields) {
-                row.push_back(text_at(item, field));
-            }
-            rows.push_back(std::move(row));
-        }
-    }
-    if (rows.empty()) {
-        return "None.\n";
-    }
-    std::vector<std::string> header;
-    for (const std::string& field : fields) {
-        header.push_back(field);
-        for (char& c : header.back()) {
+    std::vector<std::string> header = fields;
+    for (std::string& name : header) {
+        for (char& c : name) {
             c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : (c == '_' ? ' ' : c));
         }
     }
-    return render_table(header, rows);
+    const std::string table = table_at(answer, key, fields, header);
+    return table.empty() ? "None.\n" : table;
 }
 
 void add_tenant_option(CLI::App& command, Options& options) {
@@ -104,75 +48,70 @@ void add_tenant_option(CLI::App& command, Options& options) {
         ->type_name("TENANT");
 }
 
-void add_tenant_commands(CommandLine& line, const std::shared_ptr<Options>& options) {
+ExitCode run_tenants(const GlobalOptions& global) {
+    const auto folder = chosen_data_folder(global);
+    if (!folder) {
+        return folder.error();
+    }
+    ServerClient server(*folder);
+    const auto answer = expect_ok(global, fetch_tenants(server));
+    if (!answer) {
+        return answer.error();
+    }
+    if (global.json) {
+        print_json(*answer);
+    } else {
+        std::cout << table_of(
+            *answer, "tenants", {"tenant_id", "name", "created_at", "humans", "active_keys"});
+    }
+    return ExitCode::ok;
+}
+
+void add_tenant_commands(CommandLine& line) {
     CLI::App* tenant = line.app.add_subcommand("tenant", "Make and list tenants.");
     tenant->require_subcommand(1);
-    CLI::App* create = tenant->add_subcommand("create", "Make a tenant.");
-    create->add_option("tenant_id", options->tenant, "Its id: a-z, 0-9, '-' and '_'.")
-        ->required()
-        ->type_name("ID");
-    create->add_option("--name", options->name, "Its name for people; the id when left out.")
-        ->type_name("TEXT");
-    on_chosen(
-        *create,
+    add_table_word(
         line,
-        {.send =
-             [options](ServerClient& server) {
-                 return server.post(
-                     "/tenants",
-                     Json::object(
-                         {{"tenant_id", options->tenant},
-                          {"name", options->name.empty() ? options->tenant : options->name}}));
-             },
+        {.operation = "create_tenant",
+         .names =
+             {{.field = "tenant_id", .as = "tenant_id", .help = "Its id: a-z, 0-9, '-' and '_'."},
+              {.field = "name",
+               .need = FieldName::Need::never,
+               .help = "Its name for people; the id when left out."}},
          .describe =
-             [](const Json& made) {
-                 const std::string id = text_at(made, "tenant_id");
+             [](const TableAnswer& shown) {
+                 const std::string id = text_at(shown.answer, "tenant_id");
                  return "Tenant " + print_safe(id) + " is there.\n" +
                         render_fields(
                             {{"first human", "interlock human invite EMAIL --tenant " + id},
                              {"access key",
                               "interlock key create --tenant " + id +
                                   " --label NAME --scope planner"}});
-             }});
+             },
+         .prepare = [](const TableTyped& typed) -> std::optional<ExitCode> {
+             if (typed.fields.find("name") == nullptr) {
+                 typed.fields.set("name", *typed.fields.find("tenant_id"));
+             }
+             return std::nullopt;
+         }});
     CLI::App* list = tenant->add_subcommand("list", "List the tenants.");
-    on_chosen(*list, line, {.send = fetch_tenants, .describe = [](const Json& answer) {
-                                return table_of(
-                                    answer,
-                                    "tenants",
-                                    {"tenant_id", "name", "created_at", "humans", "active_keys"});
-                            }});
+    list->callback([&line] { line.run = [&line] { return run_tenants(line.global); }; });
 }
 
-void add_key_creation(CLI::App& key, CommandLine& line, const std::shared_ptr<Options>& options) {
-    CLI::App* create = key.add_subcommand("create", "Make an access key; it is shown this once.");
-    add_tenant_option(*create, *options);
-    create->add_option("--label", options->label, "Whose key this is.")
-        ->required()
-        ->type_name("TEXT");
-    create->add_option("--scope", options->scopes, "What it may do; may be repeated.")
-        ->required()
-        ->delimiter(',')
-        ->check(CLI::IsMember({"planner", "supervisor", "bot", "read", "probe"}));
-    on_chosen(
-        *create,
+void add_key_creation(CommandLine& line) {
+    add_table_word(
         line,
-        {.send =
-             [options](ServerClient& server) {
-                 return server.post(
-                     tenant_path(*options, "/keys"),
-                     Json::object(
-                         {{"label", options->label}, {"scopes", json_list(options->scopes)}}));
-             },
-         .describe =
-             [](const Json& made) {
-                 return "This is the only time the key is shown; store it now.\n" +
-                        render_fields(
-                            {{"access key", text_at(made, "access_key")},
-                             {"key id", text_at(made, "key_id")},
-                             {"label", text_at(made, "label")},
-                             {"scopes", text_at(made, "scopes")}});
-             },
-         .of_tenant = options});
+        {.operation = "create_access_key",
+         .names =
+             {{.field = "scopes", .as = "--scope", .help = "What it may do; may be repeated."}},
+         .describe = [](const TableAnswer& shown) {
+             return "This is the only time the key is shown; store it now.\n" +
+                    render_fields(
+                        {{"access key", text_at(shown.answer, "access_key")},
+                         {"key id", text_at(shown.answer, "key_id")},
+                         {"label", text_at(shown.answer, "label")},
+                         {"scopes", text_at(shown.answer, "scopes")}});
+         }});
 }
 
 // The keys meant: the one named, or all that wait.
@@ -257,40 +196,19 @@ void add_key_commands(CommandLine& line, const std::shared_ptr<Options>& options
     CLI::App* key =
         line.app.add_subcommand("key", "Make, list, confirm and revoke agents' access keys.");
     key->require_subcommand(1);
-    add_key_creation(*key, line, options);
+    add_key_creation(line);
     add_key_confirmation(*key, line, options);
-    CLI::App* list =
-        key->add_subcommand("list", "List a tenant's keys; never the keys themselves.");
-    add_tenant_option(*list, *options);
-    on_chosen(
-        *list,
-        line,
-        {.send =
-             [options](ServerClient& server) { return server.get(tenant_path(*options, "/keys")); },
-         .describe =
-             [](const Json& answer) {
-                 return table_of(
-                     answer,
-                     "keys",
-                     {"key_id", "label", "scopes", "hint", "created_at", "revoked_at", "locked"});
-             },
-         .of_tenant = options});
-    CLI::App* revoke = key->add_subcommand("revoke", "Revoke a key at once and for good.");
-    add_tenant_option(*revoke, *options);
-    revoke->add_option("key_id", options->key_id, "The key's id (key_...).")
-        ->required()
-        ->type_name("ID");
-    on_chosen(
-        *revoke,
-        line,
-        {.send =
-             [options](ServerClient& server) {
-                 return server.remove(
-                     tenant_path(*options, "/keys/" + percent_encode(options->key_id)));
-             },
-         .describe =
-             [options](const Json&) { return "Revoked " + print_safe(options->key_id) + ".\n"; },
-         .of_tenant = options});
+    add_table_word(
+        line, {.operation = "list_access_keys", .describe = [](const TableAnswer& shown) {
+                   return table_of(
+                       shown.answer,
+                       "keys",
+                       {"key_id", "label", "scopes", "hint", "created_at", "revoked_at", "locked"});
+               }});
+    add_table_word(
+        line, {.operation = "revoke_access_key", .describe = [](const TableAnswer& shown) {
+                   return "Revoked " + print_safe(text_at(shown.sent, "key_id")) + ".\n";
+               }});
 }
 
 // Makes an invited human's account from the terminal, for hosts that nobody reaches with a browser.
@@ -339,63 +257,46 @@ void add_activation(CLI::App& human, CommandLine& line, const std::shared_ptr<Op
     });
 }
 
+std::string describe_invited(const Json& made) {
+    std::vector<std::pair<std::string, std::string>> fields{
+        {"human", text_at(made, "human_id")}, {"email", text_at(made, "email")}};
+    if (text_at(made, "one_time_code") != "-") {
+        fields.emplace_back("one-time code", text_at(made, "one_time_code"));
+        fields.emplace_back("in a browser", text_at(made, "activation_path"));
+        fields.emplace_back("or here", "interlock human activate");
+        fields.emplace_back("expires", text_at(made, "invitation_expires_at"));
+    }
+    return render_fields(fields);
+}
+
 void add_human_commands(CommandLine& line, const std::shared_ptr<Options>& options) {
     CLI::App* human = line.app.add_subcommand("human", "Invite and list the people who approve.");
     human->require_subcommand(1);
-    CLI::App* invite = human->add_subcommand(
-        "invite", "Invite a tenant's first human; later ones are invited by a human.");
-    add_tenant_option(*invite, *options);
-    invite->add_option("email", options->email, "Their email address.")
-        ->required()
-        ->type_name("EMAIL");
-    invite->add_flag(
-        "--system", options->system_member, "Also a human of this host (global kill switch).");
-    on_chosen(
-        *invite,
+    add_table_word(
         line,
-        {.send =
-             [options](ServerClient& server) {
-                 Json body = Json::object({{"email", options->email}});
-                 if (options->system_member) {
-                     body.set("system_member", true);
-                 }
-                 return server.post(tenant_path(*options, "/humans"), body);
-             },
-         .describe =
-             [](const Json& made) {
-                 std::vector<std::pair<std::string, std::string>> fields{
-                     {"human", text_at(made, "human_id")}, {"email", text_at(made, "email")}};
-                 if (text_at(made, "one_time_code") != "-") {
-                     fields.emplace_back("one-time code", text_at(made, "one_time_code"));
-                     fields.emplace_back("in a browser", text_at(made, "activation_path"));
-                     fields.emplace_back("or here", "interlock human activate");
-                     fields.emplace_back("expires", text_at(made, "invitation_expires_at"));
-                 }
-                 return render_fields(fields);
-             },
-         .of_tenant = options});
+        {.operation = "invite_human",
+         .help = "Invite a tenant's first human; later ones are invited by a human.",
+         .names =
+             {{.field = "email", .as = "whom", .help = "Their email address."},
+              {.field = "system_member",
+               .as = "--system",
+               .help = "Also a human of this host (global kill switch)."}},
+         .describe = shown_by(describe_invited)});
     add_activation(*human, line, options);
     add_recovery_commands(*human, line);
-    CLI::App* list = human->add_subcommand("list", "List a tenant's humans.");
-    add_tenant_option(*list, *options);
-    on_chosen(
-        *list,
-        line,
-        {.send = [options](
-                     ServerClient& server) { return server.get(tenant_path(*options, "/humans")); },
-         .describe =
-             [](const Json& answer) {
-                 return table_of(
-                     answer, "humans", {"human_id", "email", "state", "two_factor", "created_at"});
-             },
-         .of_tenant = options});
+    add_table_word(line, {.operation = "list_humans", .describe = [](const TableAnswer& shown) {
+                              return table_of(
+                                  shown.answer,
+                                  "humans",
+                                  {"human_id", "email", "state", "two_factor", "created_at"});
+                          }});
 }
 
 }  // namespace
 
 void add_admin_commands(CommandLine& line) {
     const auto options = std::make_shared<Options>();
-    add_tenant_commands(line, options);
+    add_tenant_commands(line);
     add_key_commands(line, options);
     add_human_commands(line, options);
 }

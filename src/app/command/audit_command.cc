@@ -7,7 +7,7 @@
 #include "app/command/archive_command.h"
 #include "app/command/audit_view.h"
 #include "app/command/console.h"
-#include "app/command/human_login.h"
+#include "app/command/table_command.h"
 #include "app/wiring/archive_folder.h"
 #include "app/wiring/ledger_folder.h"
 #include "app/wiring/server_client.h"
@@ -279,19 +279,12 @@ ExitCode run_verify(const GlobalOptions& global, const Options& options) {
 }
 
 ExitCode run_accept_break(const GlobalOptions& global, const Options& options) {
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return folder.error();
-    }
-    auto login = HumanLogin::start(global, *folder, options.login);
-    if (!login) {
-        return login.error();
-    }
-    const auto answer = expect_ok(
+    const auto answer = ask_table(
         global,
-        login->post(
-            "/api/" + options.tenant + "/audit/accept-break",
-            Json::object({{"reason", options.reason}})));
+        {.operation = "accept_chain_break",
+         .fields = Json::object({{"reason", options.reason}}),
+         .tenant = options.tenant,
+         .login = options.login});
     if (!answer) {
         return answer.error();
     }

@@ -1,69 +1,26 @@
 #include "app/command/bot_command.h"
 
 #include <iostream>
-#include <map>
-#include <set>
 
 #include "app/command/bot_words.h"
 #include "app/command/console.h"
 #include "app/command/human_login.h"
+#include "app/command/table_command.h"
 #include "app/wiring/server_client.h"
 #include "base/secret_string.h"
-#include "base/text.h"
 
 namespace interlock {
 namespace {
 
-// Building a bot waits for the exchange; longer than any turn.
-constexpr std::chrono::milliseconds kCallWait{120'000};
-
 struct Options {
     std::string tenant;
-    std::map<std::string, std::string> typed;  // By field of the request or the query.
-    std::set<std::string> flags;               // Fields that are true.
-    std::string exchange = "paper";            // Of `keys`.
+    std::string exchange = "paper";  // Of `keys`.
     bool keys_stdin = false;
     std::string email;  // Of `signup`.
     std::string plan = "trial";
     LoginOptions login;
 };
 using OptionsPtr = std::shared_ptr<Options>;
-
-struct Request {
-    std::string path;                         // Behind /api/{tenant}.
-    std::optional<Json> body = std::nullopt;  // Set: a POST.
-};
-
-std::expected<Json, ExitCode> ask(
-    const GlobalOptions& global, const Options& options, const Request& request) {
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return std::unexpected(folder.error());
-    }
-    ServerClient server(*folder, kCallWait);
-    const auto tenant = chosen_tenant(server, options.tenant);
-    if (!tenant) {
-        return std::unexpected(report_failure(global, tenant.error()));
-    }
-    const std::string target = "/api/" + *tenant + request.path;
-    return expect_ok(
-        global, request.body ? server.post(target, *request.body) : server.get(target));
-}
-
-ExitCode show(
-    const GlobalOptions& global,
-    const std::expected<Json, ExitCode>& answer,
-    std::string (*describe)(const Json&)) {
-    if (!answer) {
-        return answer.error();
-    }
-    if (global.json) {
-        print_json(*answer);
-    } else {
-        std::cout << describe(*answer);
-    }
-    return ExitCode::ok;
-}
 
 std::string describe_message(const Json& answer) {
     std::string text = text_at(answer, "message") + "\n";
@@ -120,7 +77,12 @@ ExitCode run_keys(const GlobalOptions& global, const Options& options) {
     if (!body) {
         return report_failure(global, body.error());
     }
-    return show(global, ask(global, options, {"/update_exchange_keys", *body}), describe_message);
+    return show_answer(
+        global,
+        ask_table(
+            global,
+            {.operation = "update_exchange_keys", .fields = *body, .tenant = options.tenant}),
+        describe_message);
 }
 
 ExitCode run_signup(const GlobalOptions& global, const Options& options) {
@@ -135,31 +97,7 @@ ExitCode run_signup(const GlobalOptions& global, const Options& options) {
             "/signup",
             Json::object(
                 {{"email", options.email}, {"plan", options.plan}, {"agent_metadata", Json()}})));
-    return show(global, answer, describe_config);
-}
-
-// What was typed, as the endpoint's request; a usage error otherwise.
-Result<Request> request_of(const BotEndpoint& endpoint, const Options& options) {
-    Request request{.path = std::string(endpoint.path)};
-    const bool is_read = endpoint.method == "GET";
-    Json body = Json::object();
-    for (const BotOption& option : bot_options(endpoint)) {
-        const auto typed = options.typed.find(option.field);
-        if (typed != options.typed.end() && !typed->second.empty()) {
-            TRY_ASSIGN(Json value, bot_value(option, typed->second));
-            if (is_read) {
-                request.path += (request.path.contains('?') ? "&" : "?") + option.field + "=" +
-                                percent_encode(typed->second);
-            }
-            body.set(option.field, std::move(value));
-        } else if (options.flags.contains(option.field)) {
-            body.set(option.field, true);
-        }
-    }
-    if (!is_read) {
-        request.body = std::move(body);
-    }
-    return request;
+    return show_answer(global, answer, describe_config);
 }
 
 // What a person sees of an endpoint's answer.
@@ -179,47 +117,8 @@ std::string describe_answer(const BotEndpoint& endpoint, const Json& answer) {
     return answer.find("message") != nullptr ? describe_message(answer) : describe_config(answer);
 }
 
-ExitCode show(
-    const GlobalOptions& global,
-    const BotEndpoint& endpoint,
-    const std::expected<Json, ExitCode>& answer) {
-    if (!answer) {
-        return answer.error();
-    }
-    if (global.json) {
-        print_json(*answer);
-    } else {
-        std::cout << describe_answer(endpoint, *answer);
-    }
-    return ExitCode::ok;
-}
-
-// As a human of the tenant, whose own call it is.
-ExitCode run_as_human(
-    const GlobalOptions& global, const Options& options, const BotEndpoint& endpoint) {
-    const auto request = request_of(endpoint, options);
-    if (!request) {
-        return report_failure(global, request.error());
-    }
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return folder.error();
-    }
-    ServerClient server(*folder);
-    const auto tenant = chosen_tenant(server, options.tenant);
-    if (!tenant) {
-        return report_failure(global, tenant.error());
-    }
-    auto login = HumanLogin::start(global, *folder, options.login);
-    if (!login) {
-        return login.error();
-    }
-    const std::string target = "/api/" + percent_encode(*tenant) + request->path;
-    return show(global, endpoint, expect_ok(global, login->post(target, *request->body)));
-}
-
 // Logs in and out again: whether address, password and code are right, and whose they are.
-ExitCode run_login(const GlobalOptions& global, const Options& options, const BotEndpoint& login) {
+ExitCode run_login(const GlobalOptions& global, const Options& options) {
     const auto folder = chosen_data_folder(global);
     if (!folder) {
         return folder.error();
@@ -228,59 +127,7 @@ ExitCode run_login(const GlobalOptions& global, const Options& options, const Bo
     if (!human) {
         return human.error();
     }
-    return show(global, login, expect_ok(global, human->get("/account/session")));
-}
-
-ExitCode run_word(
-    const GlobalOptions& global, const Options& options, const BotEndpoint& endpoint) {
-    if (endpoint.id == "signup") {
-        return run_signup(global, options);
-    }
-    if (endpoint.id == "account_login") {
-        return run_login(global, options, endpoint);
-    }
-    if (endpoint.id == "update_exchange_keys") {
-        return run_keys(global, options);
-    }
-    if (is_human_word(endpoint)) {
-        return run_as_human(global, options, endpoint);
-    }
-    const auto request = request_of(endpoint, options);
-    if (!request) {
-        return report_failure(global, request.error());
-    }
-    return show(global, endpoint, ask(global, options, *request));
-}
-
-void add_typed_option(CLI::App& command, const OptionsPtr& options, const BotOption& option) {
-    if (option.kind == BotOption::Kind::flag) {
-        command.add_flag_callback(
-            option.flag,
-            [options, field = option.field] { options->flags.insert(field); },
-            option.help);
-        return;
-    }
-    CLI::Option* const made =
-        command.add_option(option.flag, options->typed[option.field], option.help);
-    made->required(option.is_required);
-    switch (option.kind) {
-        case BotOption::Kind::integer:
-            made->type_name("NUMBER")->check(CLI::Range(1, 2000));
-            break;
-        case BotOption::Kind::number:
-            made->type_name("NUMBER");
-            break;
-        case BotOption::Kind::list:
-            made->type_name("A,B");
-            break;
-        case BotOption::Kind::map:
-            made->type_name("A=X,B=Y");
-            break;
-        case BotOption::Kind::text:
-        case BotOption::Kind::flag:
-            made->type_name("TEXT");
-            break;
-    }
+    return show_answer(global, expect_ok(global, human->get("/account/session")), describe_config);
 }
 
 void add_key_options(CLI::App& command, const OptionsPtr& options) {
@@ -298,54 +145,44 @@ void add_signup_options(CLI::App& command, const OptionsPtr& options) {
         ->check(CLI::IsMember({"trial", "standard", "pro"}));
 }
 
-void add_tenant_option(CLI::App& command, const OptionsPtr& options) {
-    command
-        .add_option("--tenant", options->tenant, "Whose bot; needed when there is more than one.")
-        ->type_name("TENANT");
-}
-
-void add_word(CLI::App& bot, CommandLine& line, const BotEndpoint& endpoint) {
+// Those with a step of their own before the call.
+void add_own_word(CLI::App& bot, CommandLine& line, const BotEndpoint& endpoint) {
     const auto options = std::make_shared<Options>();
     CLI::App* const command =
         bot.add_subcommand(bot_word(endpoint), std::string(endpoint.description));
-    if (!endpoint.platform_level) {
-        add_tenant_option(*command, options);
-    }
-    if (is_human_word(endpoint)) {
-        add_login_options(*command, options->login);
-    }
+    ExitCode (*run)(const GlobalOptions&, const Options&) = run_keys;
     if (endpoint.id == "signup") {
         add_signup_options(*command, options);
-    } else if (endpoint.id == "update_exchange_keys") {
+        run = run_signup;
+    } else if (endpoint.id == "account_login") {
+        add_login_options(*command, options->login);
+        run = run_login;
+    } else {
+        command
+            ->add_option(
+                "--tenant", options->tenant, "Whose bot; needed when there is more than one.")
+            ->type_name("TENANT");
         add_key_options(*command, options);
-    } else if (endpoint.id != "account_login") {
-        for (const BotOption& option : bot_options(endpoint)) {
-            add_typed_option(*command, options, option);
-        }
     }
-    command->callback([&line, options, &endpoint] {
-        line.run = [&line, options, &endpoint] {
-            return run_word(line.global, *options, endpoint);
-        };
+    command->callback([&line, options, run] {
+        line.run = [&line, options, run] { return run(line.global, *options); };
     });
 }
 
-// The operator's own, and no endpoint of the platform.
-void add_plan_word(CLI::App& bot, CommandLine& line) {
-    const auto options = std::make_shared<Options>();
-    CLI::App* const command =
-        bot.add_subcommand("plan", "Confirm a plan of the account that signed up.");
-    add_tenant_option(*command, options);
-    command->add_option("plan", options->plan, "trial, standard or pro.")
-        ->required()
-        ->check(CLI::IsMember({"trial", "standard", "pro"}));
-    command->callback([&line, options] {
-        line.run = [&line, options] {
-            const Json body = Json::object({{"plan", options->plan}});
-            return show(
-                line.global, ask(line.global, *options, {"/account/plan", body}), describe_config);
-        };
-    });
+void add_word(CLI::App& bot, CommandLine& line, const BotEndpoint& endpoint) {
+    if (endpoint.platform_level || endpoint.id == "update_exchange_keys") {
+        add_own_word(bot, line, endpoint);
+        return;
+    }
+    add_table_word(
+        line,
+        {.operation = endpoint.id,
+         .help = endpoint.description,
+         .describe =
+             [&endpoint](const TableAnswer& shown) {
+                 return describe_answer(endpoint, shown.answer);
+             },
+         .login = is_human_word(endpoint) ? TableLogin::always : TableLogin::never});
 }
 
 }  // namespace
@@ -420,7 +257,13 @@ void add_bot_command(CommandLine& line) {
     for (const BotEndpoint& endpoint : bot_endpoints()) {
         add_word(*bot, line, endpoint);
     }
-    add_plan_word(*bot, line);
+    // The operator's own, and no endpoint of the platform.
+    add_table_word(
+        line,
+        {.operation = "set_plan",
+         .help = "Confirm a plan of the account that signed up.",
+         .names = {{.field = "plan", .as = "plan", .help = "trial, standard or pro."}},
+         .describe = shown_by(describe_config)});
 }
 
 }  // namespace interlock

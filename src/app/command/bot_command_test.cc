@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/command/bot_words.h"
+#include "app/command/table_call.h"
 #include "base/errors.h"
 
 namespace interlock {
@@ -80,32 +81,34 @@ TEST(BotCommand, KeepsTheWordsThatWereThereBefore) {
     EXPECT_TRUE(has_option(*bot->get_subcommand("keys"), "--keys-stdin"));
 }
 
-const BotOption& option_of(const std::vector<BotOption>& options, const std::string& field) {
-    return *std::ranges::find(options, field, &BotOption::field);
+const CallField& field_of_bot(std::string_view id, std::string_view field) {
+    return *find_table_call(id)->find(field);
 }
 
 TEST(BotWords, ReadsWhatWasTypedAsTheFieldWantsIt) {
-    const auto all = bot_options(*find_bot_endpoint("update_all_symbols"));
+    const auto typed = [](const char* id, const char* field, const char* text) {
+        return to_text(*typed_value(field_of_bot(id, field), {text}));
+    };
     EXPECT_EQ(
-        to_text(*bot_value(option_of(all, "symbols"), "BTCUSDT, ETHUSDT")),
-        R"(["BTCUSDT","ETHUSDT"])");
+        typed("update_all_symbols", "symbols", "BTCUSDT, ETHUSDT"), R"(["BTCUSDT","ETHUSDT"])");
     EXPECT_EQ(
-        to_text(*bot_value(option_of(all, "amounts_by_symbol"), "BTCUSDT=0.10,ETHUSDT=2")),
+        typed("update_all_symbols", "amounts_by_symbol", "BTCUSDT=0.10,ETHUSDT=2"),
         R"({"BTCUSDT":"0.10","ETHUSDT":"2"})");
-    const auto settings = bot_options(*find_bot_endpoint("update_bot_settings"));
     EXPECT_EQ(
-        to_text(*bot_value(option_of(settings, "stop_buy"), "BTCUSDT=true,ETHUSDT=2000")),
+        typed("update_bot_settings", "stop_buy", "BTCUSDT=true,ETHUSDT=2000"),
         R"({"BTCUSDT":true,"ETHUSDT":"2000"})");
-    EXPECT_EQ(to_text(*bot_value(option_of(settings, "num_bids_ask"), "4")), "4");
-    EXPECT_EQ(option_of(settings, "BBANDS_TIGHT_QUANTILE").flag, "--bbands-tight-quantile");
+    EXPECT_EQ(typed("update_bot_settings", "num_bids_ask", "4"), "4");
+    EXPECT_EQ(
+        field_of_bot("update_bot_settings", "BBANDS_TIGHT_QUANTILE").flag(),
+        "--bbands-tight-quantile");
 }
 
 TEST(BotWords, RefusesWhatTheFieldCannotBe) {
-    const auto settings = bot_options(*find_bot_endpoint("update_bot_settings"));
-    EXPECT_EQ(
-        bot_value(option_of(settings, "stop_buy"), "BTCUSDT").error(), errors::invalid_request);
-    EXPECT_EQ(
-        bot_value(option_of(settings, "num_bids_ask"), "four").error(), errors::invalid_request);
+    const auto refused = [](const char* field, const char* text) {
+        return typed_value(field_of_bot("update_bot_settings", field), {text}).error();
+    };
+    EXPECT_EQ(refused("stop_buy", "BTCUSDT"), errors::invalid_request);
+    EXPECT_EQ(refused("num_bids_ask", "four"), errors::invalid_request);
 }
 
 TEST(BotCommand, TellsTheStateAndWhatTroublesTheBot) {

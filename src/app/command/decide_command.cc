@@ -5,6 +5,7 @@
 
 #include "app/command/console.h"
 #include "app/command/strategy_view.h"
+#include "app/command/table_command.h"
 #include "app/command/trader_call.h"
 #include "engine/system/durable_file.h"
 
@@ -14,7 +15,8 @@ namespace {
 constexpr std::size_t kPayloadBytesMax = 64 * 1024;
 
 struct Options {
-    TraderOptions trader;
+    std::string tenant;
+    LoginOptions login;
     DecideFlags flags;
 };
 
@@ -41,7 +43,7 @@ Result<Json> payload_of(const Options& options) {
             "A decision comes from a file or from flags, not from both.",
             "Leave out the file, or everything but --tenant and the login.");
     }
-    if (flags.file == "-" && options.trader.login.password_stdin) {
+    if (flags.file == "-" && options.login.password_stdin) {
         return fail(
             errors::bad_usage,
             "Standard input cannot hold both the password and the decision.",
@@ -54,6 +56,9 @@ Result<Json> payload_of(const Options& options) {
     if (!payload) {
         return fail(errors::bad_usage, "The decision is not JSON: " + payload.error().message);
     }
+    if (!payload->is_object()) {
+        return fail(errors::bad_usage, "The decision is no JSON object.");
+    }
     return payload;
 }
 
@@ -62,16 +67,14 @@ ExitCode run_decide(const GlobalOptions& global, const Options& options) {
     if (!payload) {
         return report_failure(global, payload.error());
     }
-    const auto answer = send_decision(global, options.trader, *payload);
-    if (!answer) {
-        return answer.error();
-    }
-    if (global.json) {
-        print_json(*answer);
-    } else {
-        std::cout << describe_control(*answer);
-    }
-    return exit_code_of(*answer);
+    const auto answer = ask_table(
+        global,
+        {.operation = "apply_control_decision",
+         .fields = *payload,
+         .tenant = options.tenant,
+         .login = options.login});
+    const ExitCode shown = show_answer(global, answer, describe_control);
+    return shown == ExitCode::ok ? exit_code_of(*answer) : shown;
 }
 
 void add_meaning(CLI::App& command, DecideFlags& flags) {
@@ -167,8 +170,11 @@ void add_decide_command(CommandLine& line) {
         "--override",
         options->flags.override_guards,
         "Go past the guards that may be gone past; it is recorded.");
-    add_trader_tenant(*command, options->trader);
-    add_login_options(*command, options->trader.login);
+    command
+        ->add_option(
+            "--tenant", options->tenant, "Whose; may be left out when there is one tenant.")
+        ->type_name("TENANT");
+    add_login_options(*command, options->login);
     command->footer(
         "Acts as the human who logs in, or as the agent whose key INTERLOCK_ACCESS_KEY holds.\n"
         "Example: interlock decide --concern main:btcusdt --action pause --reason \"odd fills\"");

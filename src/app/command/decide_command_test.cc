@@ -4,6 +4,7 @@
 
 #include "app/command/console.h"
 #include "app/command/trader_call.h"
+#include "app/wiring/server_client.h"
 #include "trader/wire/control_decision.h"
 
 namespace interlock {

@@ -11,7 +11,7 @@
 namespace interlock {
 namespace {
 
-constexpr std::chrono::milliseconds kServerPatience{2'000};
+constexpr std::chrono::milliseconds kLoopPatience{2'000};
 constexpr std::size_t kApprovalsNamedMax = 5;
 constexpr std::int64_t kSkewMax = 1000;  // Milliseconds; beyond it execution counts as degraded.
 
@@ -63,7 +63,7 @@ void add_smaller(
 }  // namespace
 
 std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
-    ServerClient server(data_folder, kServerPatience);
+    ServerClient server(data_folder, kLoopPatience);
     const auto statuses = kill_statuses(server, {});
     if (!statuses) {
         return {};  // check_server() has said why.
@@ -97,7 +97,7 @@ std::vector<DoctorFinding> check_trading(const std::string& data_folder) {
 }
 
 std::vector<DoctorFinding> check_approvals(const std::string& data_folder) {
-    ServerClient server(data_folder, kServerPatience);
+    ServerClient server(data_folder, kLoopPatience);
     const auto pending = list_approvals(server, {.tenant = {}, .state = "pending"});
     if (!pending || pending->empty()) {
         return {};  // check_server() says what keeps the server from answering.

@@ -35,7 +35,7 @@ constexpr std::array<Pair, 8> kEnvironment{{
     {"INTERLOCK_DATA", "The data folder; --data goes before it."},
     {"INTERLOCK_CONFIG", "The configuration file; --config goes before it."},
     {"INTERLOCK_PORT", "The port to serve on; --port goes before it."},
-    {"INTERLOCK_ACCESS_KEY", "The access key that the commands mcp and decide act with."},
+    {"INTERLOCK_ACCESS_KEY", "The access key that commands act with where an agent may call."},
     {"INTERLOCK_...",
      "Every key of the configuration in capitals with '_' for '.', such as INTERLOCK_LOG_LEVEL for "
      "log.level. Variables go before the file, flags before variables."},
@@ -57,9 +57,15 @@ constexpr std::array<Pair, 7> kExamples{{
 }};
 
 std::string roff(std::string_view text) {
+    // The one sign of the API's texts that a plain terminal has not.
+    constexpr std::string_view kDots = "\u2026";
     std::string out;
-    for (const char c : text) {
-        if (c == '\\') {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (text.substr(at).starts_with(kDots)) {
+            out += "...";
+            at += kDots.size() - 1;
+        } else if (c == '\\') {
             out += "\\e";
         } else if (c == '-') {
             out += "\\-";

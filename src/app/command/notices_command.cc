@@ -1,58 +1,13 @@
 #include "app/command/notices_command.h"
 
-#include <array>
-#include <iostream>
+#include <memory>
 
 #include "app/command/console.h"
-#include "app/command/human_login.h"
-#include "app/wiring/server_client.h"
-#include "base/text.h"
+#include "app/command/table_command.h"
 #include "engine/wire/principal.h"
-#include "host/wire/notice_settings.h"
 
 namespace interlock {
 namespace {
-
-struct Options {
-    std::string tenant;
-    bool host = false;
-    std::vector<std::string> kinds;
-    std::string url;
-    LoginOptions login;
-};
-
-// What a word asks for, behind /api/{tenant}/notices.
-struct Call {
-    std::string method;
-    std::string path = {};
-    Json body = Json::object();
-};
-
-Call show_call(const Options&) {
-    return {.method = "GET"};
-}
-
-Call letters_call(const Options& options) {
-    Json letters = Json::array();
-    for (const std::string& kind : options.kinds) {
-        if (kind != "none") {
-            letters.push(kind);
-        }
-    }
-    return {"PUT", "/letters", Json::object({{"letters", std::move(letters)}})};
-}
-
-Call set_call(const Options& options) {
-    return {"PUT", "/webhook", Json::object({{"url", options.url}})};
-}
-
-Call remove_call(const Options&) {
-    return {.method = "DELETE", .path = "/webhook"};
-}
-
-Call test_call(const Options&) {
-    return {.method = "POST", .path = "/test"};
-}
 
 std::string kinds_in(const Json& answer) {
     std::string kinds;
@@ -84,91 +39,17 @@ std::string describe_test(const Json&) {
            "tells what came of it.\n";
 }
 
-struct Word {
-    const char* name;
-    const char* help;
-    Call (*call)(const Options&);
-    std::string (*describe)(const Json&);
-};
-constexpr Word kShow{
-    "show", "What you are told, where, and what has not left.", show_call, describe_notices};
-constexpr Word kLetters{
-    "letters", "Choose the kinds that you get letters about.", letters_call, describe_letters};
-constexpr Word kTest{
-    "test", "Send a notice to yourself and to the webhook.", test_call, describe_test};
-constexpr Word kSet{
-    "set",
-    "Have notices posted to a URL, signed; in place of the one before.",
-    set_call,
-    describe_webhook};
-constexpr Word kRemove{"remove", "Post notices nowhere any more.", remove_call, describe_removed};
-
-Result<ServerAnswer> send(HumanLogin& login, const std::string& target, const Call& call) {
-    if (call.method == "GET") {
-        return login.get(target);
-    }
-    if (call.method == "DELETE") {
-        return login.remove(target);
-    }
-    return call.method == "PUT" ? login.put(target, call.body) : login.post(target, call.body);
-}
-
-ExitCode run(const GlobalOptions& global, const Options& options, const Word& word) {
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return folder.error();
-    }
-    ServerClient server(*folder);
-    const Result<std::string> tenant = options.host ? Result<std::string>(system_tenant().text())
-                                                    : chosen_tenant(server, options.tenant);
-    if (!tenant) {
-        return report_failure(global, tenant.error());
-    }
-    auto login = HumanLogin::start(global, *folder, options.login);
-    if (!login) {
-        return login.error();
-    }
-    const Call call = word.call(options);
-    const std::string target = "/api/" + percent_encode(*tenant) + "/notices" + call.path;
-    const auto answer = expect_ok(global, send(*login, target, call));
-    if (!answer) {
-        return answer.error();
-    }
-    if (global.json) {
-        print_json(*answer);
-    } else {
-        std::cout << word.describe(*answer);
-    }
-    return ExitCode::ok;
-}
-
-CLI::App* add(
-    CLI::App& above, CommandLine& line, const Word& word, std::shared_ptr<Options> options) {
-    CLI::App* const command = above.add_subcommand(word.name, word.help);
-    CLI::Option* const tenant =
-        command
-            ->add_option(
-                "--tenant", options->tenant, "Whose; may be left out when there is one tenant.")
-            ->type_name("TENANT");
-    command->add_flag("--host", options->host, "What concerns the host.")->excludes(tenant);
-    add_login_options(*command, options->login);
-    command->callback([&line, options = std::move(options), &word] {
-        line.run = [&line, options, &word] { return run(line.global, *options, word); };
-    });
-    return command;
-}
-
-void add_letters(CLI::App& notices, CommandLine& line) {
-    const auto options = std::make_shared<Options>();
-    std::vector<std::string> words{"none"};
-    for (const NoticeKind kind : notice_choices()) {
-        words.emplace_back(to_word(kind));
-    }
-    add(notices, line, kLetters, options)
-        ->add_option("kinds", options->kinds, "Those you want; none turns letters off.")
-        ->required()
-        ->type_name("KIND")
-        ->check(CLI::IsMember(words));
+// A call of the human who logs in, about a tenant or, with --host, about the host.
+void add(CommandLine& line, TableWord word) {
+    const auto is_host = std::make_shared<bool>(false);
+    word.login = TableLogin::always;
+    word.prepare = [is_host](const TableTyped& typed) -> std::optional<ExitCode> {
+        typed.tenant = *is_host ? system_tenant().text() : typed.tenant;
+        return std::nullopt;
+    };
+    CLI::App& command = add_table_word(line, std::move(word));
+    command.add_flag("--host", *is_host, "What concerns the host.")
+        ->excludes(command.get_option("--tenant"));
 }
 
 }  // namespace
@@ -200,18 +81,27 @@ void add_notices_command(CommandLine& line) {
     CLI::App* const notices = line.app.add_subcommand(
         "notices", "What you are told by letter, and the tenant's webhook, as a human.");
     notices->require_subcommand(1);
-    add(*notices, line, kShow, std::make_shared<Options>());
-    add_letters(*notices, line);
-    add(*notices, line, kTest, std::make_shared<Options>());
+    add(line, {.operation = "get_notices", .describe = shown_by(describe_notices)});
+    add(line,
+        {.operation = "set_notices",
+         .names =
+             {{.field = "letters",
+               .as = "kinds",
+               .help = "Those you want; none turns letters off.",
+               .nothing = "none"}},
+         .describe = shown_by(describe_letters)});
+    add(line, {.operation = "test_notices", .describe = shown_by(describe_test)});
     CLI::App* const webhook =
         notices->add_subcommand("webhook", "Where this tenant's notices are posted, signed.");
     webhook->require_subcommand(1);
-    const auto options = std::make_shared<Options>();
-    add(*webhook, line, kSet, options)
-        ->add_option("url", options->url, "Where to; https, unless the operator allowed it.")
-        ->required()
-        ->type_name("URL");
-    add(*webhook, line, kRemove, std::make_shared<Options>());
+    add(line,
+        {.operation = "set_notice_webhook",
+         .names =
+             {{.field = "url",
+               .as = "url",
+               .help = "Where to; https, unless the operator allowed it."}},
+         .describe = shown_by(describe_webhook)});
+    add(line, {.operation = "delete_notice_webhook", .describe = shown_by(describe_removed)});
 }
 
 }  // namespace interlock

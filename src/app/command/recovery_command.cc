@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "app/command/console.h"
-#include "app/command/human_login.h"
+#include "app/command/table_command.h"
 #include "app/wiring/offline_recovery.h"
 #include "base/bytes.h"
 #include "base/errors.h"
@@ -19,7 +19,6 @@ struct Options {
     bool show_code = false;
     std::string code;
     bool password_stdin = false;
-    LoginOptions login;
 };
 
 std::string describe_codes(const Json& answer) {
@@ -54,23 +53,15 @@ std::string humans_path(const std::string& tenant) {
     return "/api/" + percent_encode(tenant) + "/humans";
 }
 
-std::string recovery_path(const std::string& tenant, const std::string& human_id) {
-    return humans_path(tenant) + "/" + percent_encode(human_id) + "/recovery";
-}
-
-Json start_body(const Options& options) {
-    Json body = Json::object({{"show_code", options.show_code}});
+Json start_fields(const Options& options, const std::string& human_id) {
+    Json fields = Json::object({{"human_id", human_id}, {"show_code", options.show_code}});
     if (!options.reason.empty()) {
-        body.set("reason", options.reason);
+        fields.set("reason", options.reason);
     }
-    return body;
+    return fields;
 }
 
-void print_started(const GlobalOptions& global, const Json& started) {
-    if (global.json) {
-        print_json(started);
-        return;
-    }
+std::string describe_started(const Json& started) {
     std::vector<std::pair<std::string, std::string>> fields{
         {"of", text_at(started, "email")},
         {"good from", text_at(started, "good_from")},
@@ -80,12 +71,12 @@ void print_started(const GlobalOptions& global, const Json& started) {
         fields.emplace_back("in a browser", "/recover");
         fields.emplace_back("or here", "interlock human reset-password EMAIL");
     }
-    std::cout << "The recovery is started, on the record, and told to everybody of the person's "
-                 "tenants.\n"
-              << render_fields(fields)
-              << (text_at(started, "code") == "-"
-                      ? "The code goes by letter to their address.\n"
-                      : "This is the only time the code is shown; hand it over safely.\n");
+    return "The recovery is started, on the record, and told to everybody of the person's "
+           "tenants.\n" +
+           render_fields(fields) +
+           (text_at(started, "code") == "-"
+                ? "The code goes by letter to their address.\n"
+                : "This is the only time the code is shown; hand it over safely.\n");
 }
 
 // By the operator: through the server, or on the data folder while none runs.
@@ -102,8 +93,7 @@ ExitCode run_recover(const GlobalOptions& global, const Options& options) {
         if (!started) {
             return report_failure(global, started.error());
         }
-        print_started(global, encode(*started));
-        return ExitCode::ok;
+        return show_answer(global, encode(*started), describe_started);
     }
     const auto humans = expect_ok(global, listed);
     if (!humans) {
@@ -113,96 +103,38 @@ ExitCode run_recover(const GlobalOptions& global, const Options& options) {
     if (!human_id) {
         return report_failure(global, human_id.error());
     }
-    const auto started = expect_ok(
-        global, server.post(recovery_path(options.tenant, *human_id), start_body(options)));
-    if (!started) {
-        return started.error();
-    }
-    print_started(global, *started);
-    return ExitCode::ok;
+    return show_answer(
+        global,
+        ask_table(
+            global,
+            {.operation = "start_recovery",
+             .fields = start_fields(options, *human_id),
+             .tenant = options.tenant}),
+        describe_started);
 }
 
-// Logged in as a human of the tenant, with the id of the one it is about.
-struct Colleague {
-    HumanLogin login;
-    std::string path;
-};
-std::expected<Colleague, ExitCode> log_in_for(const GlobalOptions& global, const Options& options) {
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return std::unexpected(folder.error());
-    }
-    ServerClient server(*folder);
-    const auto tenant = chosen_tenant(server, options.tenant);
-    if (!tenant) {
-        return std::unexpected(report_failure(global, tenant.error()));
-    }
-    auto login = HumanLogin::start(global, *folder, options.login);
-    if (!login) {
-        return std::unexpected(login.error());
-    }
-    const auto humans = expect_ok(global, login->get(humans_path(*tenant)));
-    if (!humans) {
-        return std::unexpected(humans.error());
-    }
-    const auto human_id = find_human(*humans, options.whom);
-    if (!human_id) {
-        return std::unexpected(report_failure(global, human_id.error()));
-    }
-    return Colleague{*std::move(login), recovery_path(*tenant, *human_id)};
-}
-
-ExitCode run_assist(const GlobalOptions& global, const Options& options) {
-    auto colleague = log_in_for(global, options);
-    if (!colleague) {
-        return colleague.error();
-    }
-    const auto started =
-        expect_ok(global, colleague->login.post(colleague->path, start_body(options)));
-    if (!started) {
-        return started.error();
-    }
-    print_started(global, *started);
-    return ExitCode::ok;
-}
-
-ExitCode run_object(const GlobalOptions& global, const Options& options) {
-    auto colleague = log_in_for(global, options);
-    if (!colleague) {
-        return colleague.error();
-    }
-    const auto ended = expect_ok(global, colleague->login.remove(colleague->path));
-    if (!ended) {
-        return ended.error();
-    }
-    if (global.json) {
-        print_json(*ended);
-    } else {
-        std::cout << "The recovery of " << print_safe(options.whom)
-                  << " has ended; its code is void.\n";
-    }
-    return ExitCode::ok;
-}
-
-ExitCode run_codes(const GlobalOptions& global, const Options& options) {
-    const auto folder = chosen_data_folder(global);
-    if (!folder) {
-        return folder.error();
-    }
-    auto login = HumanLogin::start(global, *folder, options.login);
-    if (!login) {
-        return login.error();
-    }
-    const auto made = expect_ok(global, login->post("/account/recovery-codes", Json::object()));
-    if (!made) {
-        return made.error();
-    }
-    if (global.json) {
-        print_json(*made);
-    } else {
-        std::cout << describe_codes(*made);
-    }
-    return ExitCode::ok;
+// A call of somebody who logs in about a colleague, whose address stands for the id.
+void add_for_colleague(CommandLine& line, TableWord word) {
+    word.names = {
+        {.field = "human_id", .as = "whom", .help = "The address of the person whose login it is."},
+        {.field = "reason", .help = "Told to everybody of the tenant."},
+        {.field = "show_code", .help = "Show the code to hand over, instead of a letter."}};
+    word.login = TableLogin::always;
+    word.prepare = [](const TableTyped& typed) -> std::optional<ExitCode> {
+        const auto humans =
+            ask_table(typed.global, {.operation = "list_humans", .tenant = typed.tenant});
+        if (!humans) {
+            return humans.error();
+        }
+        Json& whom = *typed.fields.find("human_id");
+        const auto human_id = find_human(*humans, whom.as_string());
+        if (!human_id) {
+            return report_failure(typed.global, human_id.error());
+        }
+        whom = *human_id;
+        return std::nullopt;
+    };
+    add_table_word(line, std::move(word));
 }
 
 ExitCode run_reset(const GlobalOptions& global, const Options& options) {
@@ -318,31 +250,22 @@ void add_recovery_commands(CLI::App& human, CommandLine& line) {
         ->type_name("TENANT");
     add_start_options(*recover, *options);
 
-    CLI::App* assist =
-        add(human,
-            line,
-            options,
-            {"assist", "Help a colleague back in, logged in as yourself.", run_assist});
-    add_whom(*assist, *options);
-    assist->add_option("--tenant", options->tenant, "The tenant you share.")->type_name("TENANT");
-    add_start_options(*assist, *options);
-    add_login_options(*assist, options->login);
-
-    CLI::App* object =
-        add(human,
-            line,
-            options,
-            {"object", "Object to the open recovery of a login: it ends.", run_object});
-    add_whom(*object, *options);
-    object->add_option("--tenant", options->tenant, "The tenant you share.")->type_name("TENANT");
-    add_login_options(*object, options->login);
-
-    CLI::App* codes =
-        add(human,
-            line,
-            options,
-            {"codes", "Make a new set of your recovery codes; the old set is void.", run_codes});
-    add_login_options(*codes, options->login);
+    add_for_colleague(
+        line,
+        {.operation = "start_recovery",
+         .command = "human assist",
+         .help = "Help a colleague back in, logged in as yourself.",
+         .describe = shown_by(describe_started)});
+    add_for_colleague(
+        line, {.operation = "object_to_recovery", .describe = [](const TableAnswer& shown) {
+                   return "The recovery of " + print_safe(text_at(shown.answer, "email")) +
+                          " has ended; its code is void.\n";
+               }});
+    add_table_word(
+        line,
+        {.operation = "make_recovery_codes",
+         .describe = shown_by(describe_codes),
+         .login = TableLogin::always});
 
     CLI::App* reset =
         add(human,

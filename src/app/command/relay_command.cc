@@ -5,7 +5,7 @@
 
 #include "app/command/console.h"
 #include "app/command/relay_echo_command.h"
-#include "app/command/relay_operator_command.h"
+#include "app/command/relay_words.h"
 #include "base/errors.h"
 #include "base/text.h"
 #include "relay/rules/case_lines.h"
@@ -149,7 +149,7 @@ void add_relay_command(CommandLine& line) {
         "The relay: its instances, gateways, routes and messages; and its checks, which answer "
         "JSON lines.");
     command->require_subcommand(1);
-    add_relay_operator_commands(line, *command);
+    add_relay_words(line, *command);
     add_relay_echo_command(line, *command);
     for (RelayCheck& check : checks()) {
         CLI::App* sub = command->add_subcommand(check.name, check.description);

@@ -1,4 +1,4 @@
-// `interlock relay`: what the operator does with the relay (relay_operator_command.h), a gateway
+// `interlock relay`: what the operator does with the relay (relay_words.h), a gateway
 // that echoes (relay_echo_command.h), and the checks, asked with JSON lines on standard input.
 #pragma once
 

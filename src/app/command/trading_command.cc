@@ -6,9 +6,8 @@
 #include "app/command/console.h"
 #include "app/command/human_login.h"
 #include "app/command/kill_call.h"
+#include "app/command/table_command.h"
 #include "app/wiring/server_client.h"
-#include "base/text.h"
-#include "engine/system/random_id_source.h"
 #include "engine/wire/principal.h"
 
 namespace interlock {
@@ -75,23 +74,23 @@ ExitCode run(const GlobalOptions& global, const Options& options, Word word) {
     if (!place) {
         return report_failure(global, place.error());
     }
-    auto login = HumanLogin::start(global, *folder, options.login);
-    if (!login) {
-        return login.error();
-    }
-    Json body = Json::object({{"idempotency_key", RandomIdSource().new_id("cmd")}});
+    Json fields = Json::object();
     if (word != Word::resume) {
-        body.set("enabled", word == Word::on);
+        fields.set("enabled", word == Word::on);
     }
     if (!options.account.empty()) {
-        body.set("account_id", options.account);
+        fields.set("account_id", options.account);
     }
     if (!options.reason.empty()) {
-        body.set("reason", options.reason);
+        fields.set("reason", options.reason);
     }
-    const std::string path =
-        "/api/" + percent_encode(*place) + (word == Word::resume ? "/recovery/resume" : "/trading");
-    const auto answer = expect_ok(global, login->post(path, body));
+    const auto answer = ask_table(
+        global,
+        {.operation = word == Word::resume ? "resume_recovery" : "set_trading",
+         .fields = std::move(fields),
+         .tenant = *place,
+         .login = options.login,
+         .by = TableLogin::always});
     if (!answer) {
         return answer.error();
     }

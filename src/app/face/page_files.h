@@ -7,12 +7,12 @@
 
 namespace interlock {
 
-struct PageFile {
+struct EmbeddedFile {
     std::string_view name;  // "page.css"
     std::string_view bytes;
 };
 
 // Sorted by name.
-std::span<const PageFile> page_files();
+std::span<const EmbeddedFile> page_files();
 
 }  // namespace interlock

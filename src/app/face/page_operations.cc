@@ -16,13 +16,13 @@ constexpr std::string_view kPicture = "image/svg+xml";
 constexpr std::string_view kScript = "text/javascript; charset=utf-8";
 
 // Nothing when there is no such file.
-const PageFile* find_file(std::string_view name) {
+const EmbeddedFile* find_file(std::string_view name) {
     const auto files = page_files();
-    const auto found = std::ranges::find(files, name, &PageFile::name);
+    const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
     return found == files.end() ? nullptr : &*found;
 }
 
-ApiReply file_reply(const PageFile& file, std::string_view content_type) {
+ApiReply file_reply(const EmbeddedFile& file, std::string_view content_type) {
     ApiReply out;
     out.body = file.bytes;
     out.is_document = true;
@@ -43,7 +43,7 @@ Operation get_operation(std::string id, std::string path) {
 }
 
 Operation page_operation(std::string id, std::string path, std::string_view name) {
-    const PageFile* file = find_file(name);
+    const EmbeddedFile* file = find_file(name);
     CHECK(file != nullptr);
     Operation page = get_operation(std::move(id), std::move(path));
     page.answer_content_types = {std::string(kHtml)};
@@ -60,7 +60,7 @@ std::string_view type_of(std::string_view name) {
 }
 
 void reply_with_asset(const std::string& name, const ApiReplyTo& reply) {
-    const PageFile* file = find_file(name);
+    const EmbeddedFile* file = find_file(name);
     const std::string_view type = type_of(name);
     if (file == nullptr || type.empty()) {
         reply(fail(errors::not_found, "There is no file of this name."));
@@ -72,7 +72,7 @@ void reply_with_asset(const std::string& name, const ApiReplyTo& reply) {
 }  // namespace
 
 HttpResponse lost_page(int status) {
-    const PageFile* const file = find_file("lost.html");
+    const EmbeddedFile* const file = find_file("lost.html");
     CHECK(file != nullptr);
     HttpResponse response;
     response.status = status;

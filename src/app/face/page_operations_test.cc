@@ -42,9 +42,9 @@ protected:
 };
 
 // The files whose names end so; a test that walks them must not walk nothing.
-std::vector<PageFile> files_ending(std::string_view ending) {
-    std::vector<PageFile> found;
-    for (const PageFile& file : page_files()) {
+std::vector<EmbeddedFile> files_ending(std::string_view ending) {
+    std::vector<EmbeddedFile> found;
+    for (const EmbeddedFile& file : page_files()) {
         if (file.name.ends_with(ending)) {
             found.push_back(file);
         }
@@ -120,7 +120,7 @@ TEST_F(Pages, AreNeitherStoredNorTellWhereAReaderCameFrom) {
 }
 
 TEST_F(Pages, HoldNothingThatThePolicyWouldRefuse) {
-    for (const PageFile& file : files_ending(".html")) {
+    for (const EmbeddedFile& file : files_ending(".html")) {
         EXPECT_EQ(file.bytes.find("<script>"), file.bytes.npos) << file.name;
         EXPECT_EQ(file.bytes.find("<style"), file.bytes.npos) << file.name;
         EXPECT_EQ(file.bytes.find(" style="), file.bytes.npos) << file.name;
@@ -130,7 +130,7 @@ TEST_F(Pages, HoldNothingThatThePolicyWouldRefuse) {
 }
 
 TEST_F(Pages, LoadOnlyFilesThatAreServed) {
-    for (const PageFile& file : files_ending(".html")) {
+    for (const EmbeddedFile& file : files_ending(".html")) {
         std::vector<std::string> loaded = values_of(file.bytes, "src");
         for (const std::string& href : values_of(file.bytes, "href")) {
             loaded.push_back(href);
@@ -145,7 +145,7 @@ TEST_F(Pages, LoadOnlyFilesThatAreServed) {
 // A form that is sent before its script has loaded must not put a password into an address.
 TEST_F(Pages, NeverSendAFormByGet) {
     std::size_t forms = 0;
-    for (const PageFile& file : files_ending(".html")) {
+    for (const EmbeddedFile& file : files_ending(".html")) {
         for (std::size_t at = file.bytes.find("<form"); at != file.bytes.npos;
              at = file.bytes.find("<form", at + 1)) {
             const std::string_view tag = file.bytes.substr(at, file.bytes.find('>', at) - at);
@@ -185,7 +185,7 @@ TEST_F(Pages, ShowABrowserAPageWhereOnlyProgramsPost) {
 
 // Reasons and summaries are written by agents: a script that made markup of text would run theirs.
 TEST_F(Pages, NeverMakeMarkupOrCodeOfText) {
-    for (const PageFile& file : files_ending(".js")) {
+    for (const EmbeddedFile& file : files_ending(".js")) {
         for (const char* word :
              {"innerHTML",
               "outerHTML",
@@ -203,7 +203,7 @@ TEST_F(Pages, NeverMakeMarkupOrCodeOfText) {
 
 TEST_F(Pages, ServeStylesAndScriptsUnderTheirTypes) {
     EXPECT_EQ(get("/assets/page.css").header("Content-Type"), "text/css; charset=utf-8");
-    for (const PageFile& file : files_ending(".js")) {
+    for (const EmbeddedFile& file : files_ending(".js")) {
         const HttpResponse response = get("/assets/" + std::string(file.name));
         EXPECT_EQ(response.status, 200) << file.name;
         EXPECT_EQ(response.header("Content-Type"), "text/javascript; charset=utf-8");
