@@ -21,6 +21,11 @@
 
 namespace interlock {
 
+// A row of a decision is written as text; held here to what can be read of it.
+Json encode(const ControlRow& row) {
+    return parse_json(row_text(row)).value();
+}
+
 template <class Decode>
 void holds(const Json& json, Decode decode) {
     const auto first = decode(json);

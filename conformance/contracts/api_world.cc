@@ -241,7 +241,8 @@ void ApiWorld::build_faces() {
             .mcp =
                 [this](HttpRequest request, Principal principal, HttpResponderPtr responder) {
                     mcp_->handle(std::move(request), std::move(principal), std::move(responder));
-                }},
+                },
+            .lost_page = lost_page},
         HttpFaceConfig{
             .allowed_hosts = {}, .requests_per_second = 0, .tenant_requests_per_second = 0});
     session_ids_ = std::make_unique<FakeIdSource>("sessions " + std::to_string(++faces_built_));

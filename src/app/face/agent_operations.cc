@@ -7,6 +7,7 @@
 #include "app/mcp/operation_tool.h"
 #include "base/check.h"
 #include "bots/wire/bot_endpoints.h"
+#include "host/face/face_words.h"
 
 namespace interlock {
 namespace {
@@ -250,7 +251,7 @@ void register_agent_operations(OperationTable& table, const std::string& base_ur
          .description = "With its HTTP status, whether the same request may be sent again, and "
                         "the next step. A code is never renamed.",
          .schema = error_catalog_schema()},
-        to_text(error_catalog()));
+        spoken_answer(to_text(error_catalog()), table, in_remote_words));
     add_document(
         table,
         {.id = "tool_catalog",

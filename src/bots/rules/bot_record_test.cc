@@ -83,7 +83,7 @@ MarketSet priced(const std::vector<std::string>& names) {
     return set;
 }
 
-TEST(BotAmounts, NamesTheMarketsThatCanQuoteNothing) {
+TEST(BotRecord, NamesTheMarketsThatCanQuoteNothing) {
     BotConfig config = default_bot_config(
         {{symbol("BTCUSDT"), Decimal(1)}, {symbol("ETHUSDT"), Decimal::parse("0.1").value()}});
     const MarketSet market = priced({"BTCUSDT", "ETHUSDT"});
