@@ -62,7 +62,7 @@ PARTS = {
 }
 PURE = ("wire", "rules")
 # The wiring, the command line and what only they see: nothing is forbidden to them.
-FREE = ("app/wiring", "app/command", "app/demo", "app/main")
+FREE = ("app/wiring", "app/command", "app/demo")
 # Nothing of it runs yet: all of it is pure.
 ONLY_PURE = ("market",)
 
@@ -100,9 +100,9 @@ def place_of(path):
         parts = parts[2:]  # A batch of sources, which lies as its room does.
         if len(parts) > 3 and parts[2].endswith("_batches"):
             return place_of_library(parts[2].removeprefix("interlock_").removesuffix("_batches"))
-    if parts[:1] != ("src",) or len(parts) < 3:
-        return None
-    below = "/".join(parts[1:-1]) if len(parts) > 3 else f"{parts[1]}/{Path(parts[-1]).stem}"
+    if parts[:1] != ("src",) or len(parts) < 3 or (parts[1] == "app" and len(parts) == 3):
+        return None  # Directly in app lie main() and what the build makes.
+    below = "/".join(parts[1:-1])
     for part in PARTS:
         if below == part or below.startswith(part + "/"):
             return part
