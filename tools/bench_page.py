@@ -64,7 +64,7 @@ BENCHES = [
     ("relay_inbound", "Messages through the relay",
      "bench relay --only inbound --seconds 1 --rounds RUNS", None),
     ("kill", "Stopping a busy server", "drill kill", None),
-    ("dos", "Stopping under a flood", "drill dos", None),
+    ("dos", "Stopping under a flood", "drill dos", EACH),
 ]
 LEFT_OUT = {"runs", "rounds", "clock_ns"}
 
@@ -74,7 +74,9 @@ def answers_of(program, arguments, data):
         done = subprocess.run(
             [program, *arguments, "--data", folder, "--json"], capture_output=True, text=True,
             check=False)
-    if done.returncode != 0:
+    # A drill that missed a bound ends with 1 and says so: that is measured, too.
+    has_missed = done.returncode == 1 and '"good":false' in done.stdout
+    if done.returncode != 0 and not has_missed:
         raise RuntimeError(f"{' '.join(arguments)} ended with exit code {done.returncode}: "
                            f"{done.stdout}{done.stderr}")
     rows = []
