@@ -7,6 +7,7 @@
 #include "app/command/bot_words.h"
 #include "base/check.h"
 #include "base/errors.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "engine/system/durable_file.h"
 
@@ -18,18 +19,8 @@ using Names = std::pair<std::string_view, std::string_view>;
 
 constexpr std::size_t kFileBytesMax = std::size_t{1024} * 1024;
 
-constexpr std::array<std::string_view, 11> kNeverTyped{
-    "idempotency_key",
-    "password",
-    "old_password",
-    "new_password",
-    "totp",
-    "code",
-    "secret",
-    "api_key",
-    "api_secret",
-    "api_password",
-    "agent_metadata"};
+// Beside whatever has the name of a secret.
+constexpr std::array<std::string_view, 2> kNeverTyped{"idempotency_key", "agent_metadata"};
 
 // What an operation's id begins with when it says what is done.
 constexpr std::array<std::string_view, 46> kVerbs{
@@ -342,7 +333,7 @@ const TableCall* find_table_call(std::string_view id) {
 }
 
 bool is_never_typed(std::string_view field) {
-    return std::ranges::find(kNeverTyped, field) != kNeverTyped.end();
+    return is_secret_name(field) || std::ranges::find(kNeverTyped, field) != kNeverTyped.end();
 }
 
 Result<Json> typed_value(const CallField& field, const std::vector<std::string>& typed) {
